@@ -1,0 +1,3 @@
+//! The `gorl` program.
+
+fn main() {}

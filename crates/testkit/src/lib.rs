@@ -1,0 +1,1 @@
+//! What tests of gorl stores need.

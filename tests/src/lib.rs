@@ -1,0 +1,1 @@
+//! Tests of gorl that need more than one crate.
