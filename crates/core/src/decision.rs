@@ -1,0 +1,216 @@
+//! The answer: whether the cost may be spent, and the figures that follow from it.
+
+use core::time::Duration;
+
+use crate::policy::ticks_to_duration;
+use crate::{Policy, State, Strategy, step};
+
+/// The answer to *may this key spend this cost now?*
+///
+/// A denial is an answer, not an error. The figures are computed when asked for, from the policy,
+/// the state and the instant, so a caller that needs only [`is_allowed`](Self::is_allowed) pays for
+/// nothing else. Each is exact:
+///
+/// - [`remaining`](Self::remaining): that much more would be admitted now, one more would not;
+/// - [`retry_after`](Self::retry_after): waiting this long a lone caller is admitted, one tick less
+///   and it is denied;
+/// - [`reset_after`](Self::reset_after): after this long without traffic nothing is spent, one tick
+///   less and something is.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use gorl_core::{Policy, decide};
+///
+/// let policy = Policy::fixed_window(10, Duration::from_secs(60)).unwrap();
+/// let at = 20_000_000_000; // 20 s into the first window
+/// let decision = decide(&policy, None, at, 10).unwrap();
+/// assert!(decision.is_allowed());
+/// assert_eq!((decision.limit(), decision.remaining()), (10, 0));
+/// assert_eq!(decision.reset_after(), Duration::from_secs(40));
+/// assert_eq!(decision.retry_after(), Duration::ZERO);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "a decision that nobody looks at limits nothing"]
+pub struct Decision {
+    policy: Policy,
+    view: View,
+    now: u64,
+    cost: u32,
+    allowed: bool,
+    spends: bool,
+}
+
+/// A state as the strategies work on it, brought up to an instant: as stored, but both buckets
+/// count in `a` what is spent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct View {
+    pub(crate) at: u64,
+    pub(crate) a: u32,
+    pub(crate) b: u32,
+}
+
+impl View {
+    /// The view of a window's state, which is stored as it is worked on.
+    #[inline]
+    pub(crate) const fn window(state: State) -> Self {
+        Self { at: state.at, a: state.a, b: state.b }
+    }
+
+    /// The view of any strategy's state. A token bucket keeps its tokens when its burst changes,
+    /// never more than the new one; a leaky bucket keeps its occupancy.
+    #[inline]
+    pub(crate) const fn of(policy: &Policy, state: State) -> Self {
+        match policy.strategy() {
+            Strategy::TokenBucket => {
+                Self { at: state.at, a: policy.capacity().saturating_sub(state.a), b: state.b }
+            }
+            _ => Self::window(state),
+        }
+    }
+
+    /// The state to store for this view.
+    #[inline]
+    pub(crate) const fn to_state(self, policy: &Policy) -> State {
+        match policy.strategy() {
+            Strategy::TokenBucket => {
+                State { at: self.at, a: policy.capacity().saturating_sub(self.a), b: self.b }
+            }
+            _ => State { at: self.at, a: self.a, b: self.b },
+        }
+    }
+
+    /// Ticks from `now` until nothing is spent; `None` if nothing is.
+    pub(crate) fn ticks_to_full(self, policy: &Policy, now: u64) -> Option<u128> {
+        let ticks = match policy.strategy() {
+            Strategy::FixedWindow if self.a == 0 => 0,
+            Strategy::FixedWindow => step::fixed_wait(policy, self, now),
+            Strategy::SlidingWindow => step::sliding_rest(policy, self, now),
+            Strategy::TokenBucket | Strategy::LeakyBucket => {
+                step::bucket_wait(policy, self, now, 0)
+            }
+        };
+        (ticks > 0).then_some(ticks)
+    }
+}
+
+impl Decision {
+    #[inline]
+    pub(crate) const fn new(
+        policy: Policy,
+        view: View,
+        now: u64,
+        cost: u32,
+        allowed: bool,
+    ) -> Self {
+        Self { policy, view, now, cost, allowed, spends: allowed && cost > 0 }
+    }
+
+    /// The same answer with the cost not spent.
+    #[inline]
+    pub(crate) const fn unspent(mut self) -> Self {
+        if self.spends {
+            self.view.a = self.view.a.saturating_sub(self.cost);
+            self.spends = false;
+        }
+        self
+    }
+
+    /// Whether the cost was admitted (or, for a peek, would be).
+    #[inline]
+    #[must_use]
+    pub const fn is_allowed(&self) -> bool {
+        self.allowed
+    }
+
+    /// The capacity: the most that is ever admitted at once.
+    #[must_use]
+    pub const fn limit(&self) -> u32 {
+        self.policy.capacity()
+    }
+
+    /// The largest cost that would be admitted now, after this decision.
+    #[must_use]
+    pub fn remaining(&self) -> u32 {
+        match self.policy.strategy() {
+            Strategy::SlidingWindow => step::sliding_remaining(&self.policy, self.view, self.now),
+            _ => self.policy.capacity().saturating_sub(self.view.a),
+        }
+    }
+
+    /// How long until nothing is spent, if no more is spent meanwhile; zero when nothing is.
+    ///
+    /// Rounded up to a whole [tick](Policy::tick), so it is never too early.
+    #[must_use]
+    pub fn reset_after(&self) -> Duration {
+        ticks_to_duration(self.reset_after_ticks(), self.policy.tick())
+    }
+
+    /// How long a denied caller must wait to be admitted if nobody else spends; zero when it was
+    /// admitted, never zero when it was denied.
+    ///
+    /// Rounded up to a whole [tick](Policy::tick), so it is never too early.
+    #[must_use]
+    pub fn retry_after(&self) -> Duration {
+        ticks_to_duration(self.retry_after_ticks().unwrap_or(0), self.policy.tick())
+    }
+
+    /// [`reset_after`](Self::reset_after) in [ticks](Policy::tick). It can exceed 64 bits: four
+    /// billion tokens at one in ten years take that long.
+    #[must_use]
+    pub fn reset_after_ticks(&self) -> u128 {
+        self.view.ticks_to_full(&self.policy, self.now).unwrap_or(0)
+    }
+
+    /// [`retry_after`](Self::retry_after) in [ticks](Policy::tick); `None` when admitted.
+    #[must_use]
+    pub fn retry_after_ticks(&self) -> Option<u128> {
+        if self.allowed {
+            return None;
+        }
+        let policy = &self.policy;
+        Some(match policy.strategy() {
+            Strategy::FixedWindow => step::fixed_wait(policy, self.view, self.now),
+            Strategy::SlidingWindow => step::sliding_wait(policy, self.view, self.now, self.cost),
+            Strategy::TokenBucket | Strategy::LeakyBucket => {
+                let most = policy.capacity().saturating_sub(self.cost);
+                step::bucket_wait(policy, self.view, self.now, most)
+            }
+        })
+    }
+
+    /// The cost that was asked for.
+    #[must_use]
+    pub const fn cost(&self) -> u32 {
+        self.cost
+    }
+
+    /// The policy that decided.
+    #[must_use]
+    pub const fn policy(&self) -> Policy {
+        self.policy
+    }
+
+    /// The instant of the decision, in [ticks](Policy::tick) since the Unix epoch, as the caller
+    /// gave it.
+    #[must_use]
+    pub const fn decided_at(&self) -> u64 {
+        self.now
+    }
+
+    /// Whether [`state`](Self::state) differs from what was stored: only after an admission that
+    /// spends. A denial writes nothing.
+    #[inline]
+    #[must_use]
+    pub const fn changes_state(&self) -> bool {
+        self.spends
+    }
+
+    /// The key's state after the decision, to be stored if [`changes_state`](Self::changes_state).
+    #[inline]
+    #[must_use]
+    pub const fn state(&self) -> State {
+        self.view.to_state(&self.policy)
+    }
+}

@@ -1,0 +1,220 @@
+//! The pure step: what one request does to one key under one policy.
+
+mod bucket;
+mod fixed_window;
+mod sliding_window;
+mod wide;
+
+pub(crate) use bucket::ticks_until_spent_at_most as bucket_wait;
+pub(crate) use fixed_window::wait as fixed_wait;
+pub(crate) use sliding_window::{
+    remaining as sliding_remaining, rest as sliding_rest, wait as sliding_wait,
+};
+
+use crate::decision::View;
+use crate::{Decision, Policy, State, Strategy};
+
+/// The cost is larger than the policy ever admits at once, so no wait would help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cost {cost} exceeds the limit of {limit}: it would never be admitted")]
+pub struct CostExceedsLimit {
+    /// The cost that was asked for.
+    pub cost: u32,
+    /// The largest cost that the policy admits, its [capacity](Policy::capacity).
+    pub limit: u32,
+}
+
+/// Decides whether `cost` may be spent at `now`, given what is stored for the key.
+///
+/// `now` is in [ticks](Policy::tick) since the Unix epoch. Nothing is read and nothing is stored:
+/// the caller keeps [`Decision::state`] when [`Decision::changes_state`] says so. A `state` that
+/// is more than one window ahead of `now` is ignored; one that is less far ahead is decided at its
+/// own instant, so a clock that steps back earns nothing.
+///
+/// A cost of zero is always admitted and never changes anything.
+///
+/// # Errors
+///
+/// [`CostExceedsLimit`] when `cost` is above the policy's capacity.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use gorl_core::{Policy, decide};
+///
+/// let policy = Policy::token_bucket(2, Duration::from_secs(1)).unwrap();
+/// let second = 1_000_000_000;
+/// let first = decide(&policy, None, 7 * second, 2).unwrap();
+/// assert!(first.is_allowed());
+///
+/// let next = decide(&policy, Some(first.state()), 7 * second, 1).unwrap();
+/// assert!(!next.is_allowed());
+/// assert_eq!(next.retry_after(), Duration::from_millis(500));
+/// ```
+#[inline]
+pub fn decide(
+    policy: &Policy,
+    state: Option<State>,
+    now: u64,
+    cost: u32,
+) -> Result<Decision, CostExceedsLimit> {
+    decide_adopted(policy, state.map(|state| state.adopted_by(policy)), now, cost)
+}
+
+/// [`decide`] for a state that is known to have been written under this very policy.
+///
+/// It saves the division that [`State::adopted_by`] costs a fixed window. For a state of another
+/// policy the answer is wrong (though never a panic): call [`State::adopted_by`] first.
+///
+/// # Errors
+///
+/// As [`decide`].
+#[inline]
+pub fn decide_adopted(
+    policy: &Policy,
+    state: Option<State>,
+    now: u64,
+    cost: u32,
+) -> Result<Decision, CostExceedsLimit> {
+    if cost > policy.capacity() {
+        return Err(CostExceedsLimit { cost, limit: policy.capacity() });
+    }
+    let (view, admits) = match policy.strategy() {
+        Strategy::FixedWindow => fixed_window::step(policy, state, now, cost),
+        Strategy::SlidingWindow => sliding_window::step(policy, state, now, cost),
+        Strategy::TokenBucket | Strategy::LeakyBucket => bucket::step(policy, state, now, cost),
+    };
+    Ok(Decision::new(*policy, view, now, cost, admits))
+}
+
+/// Gives `cost` back to a key, never past full; `None` when nothing is left to store.
+///
+/// Units go back where they count most now: a sliding window gives back to its current count
+/// first, then to the previous one. A key at rest has nothing to take back, and a state that is
+/// ignored because it lies too far ahead of `now` stays as it is.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use gorl_core::{Policy, decide, give_back};
+///
+/// let policy = Policy::leaky_bucket(10, Duration::from_secs(1)).unwrap();
+/// let spent = decide(&policy, None, 0, 7).unwrap().state();
+/// let after = give_back(&policy, spent, 0, 5).unwrap();
+/// assert_eq!(decide(&policy, Some(after), 0, 0).unwrap().remaining(), 8);
+/// assert_eq!(give_back(&policy, after, 0, 5), None);
+/// ```
+#[must_use]
+pub fn give_back(policy: &Policy, state: State, now: u64, cost: u32) -> Option<State> {
+    let state = state.adopted_by(policy);
+    if is_too_far_ahead(policy, state, now) {
+        return Some(state);
+    }
+    let state = Some(state);
+    let view = match policy.strategy() {
+        Strategy::FixedWindow => {
+            let (view, _) = fixed_window::step(policy, state, now, 0);
+            View { a: view.a.saturating_sub(cost), ..view }
+        }
+        Strategy::SlidingWindow => {
+            let (view, _) = sliding_window::step(policy, state, now, 0);
+            let rest = cost.saturating_sub(view.a);
+            View { a: view.a.saturating_sub(cost), b: view.b.saturating_sub(rest), ..view }
+        }
+        Strategy::TokenBucket | Strategy::LeakyBucket => {
+            let (view, _) = bucket::step(policy, state, now, 0);
+            View { a: view.a.saturating_sub(cost), ..view }
+        }
+    };
+    let nothing_spent = match policy.strategy() {
+        Strategy::SlidingWindow => view.a == 0 && view.b == 0,
+        _ => view.a == 0,
+    };
+    (!nothing_spent).then(|| view.to_state(policy))
+}
+
+/// What [`decide`] would answer, without spending: [`Decision::remaining`] is what is left before
+/// the cost, and the state never changes.
+///
+/// # Errors
+///
+/// As [`decide`].
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use gorl_core::{Policy, peek};
+///
+/// let policy = Policy::fixed_window(3, Duration::from_secs(1)).unwrap();
+/// let decision = peek(&policy, None, 0, 2).unwrap();
+/// assert!(decision.is_allowed() && decision.remaining() == 3 && !decision.changes_state());
+/// ```
+#[inline]
+pub fn peek(
+    policy: &Policy,
+    state: Option<State>,
+    now: u64,
+    cost: u32,
+) -> Result<Decision, CostExceedsLimit> {
+    decide(policy, state, now, cost).map(Decision::unspent)
+}
+
+/// [`peek`] for a state that is known to have been written under this very policy, as
+/// [`decide_adopted`] is of [`decide`].
+///
+/// # Errors
+///
+/// As [`decide`].
+#[inline]
+pub fn peek_adopted(
+    policy: &Policy,
+    state: Option<State>,
+    now: u64,
+    cost: u32,
+) -> Result<Decision, CostExceedsLimit> {
+    decide_adopted(policy, state, now, cost).map(Decision::unspent)
+}
+
+/// When a state is worth as much as no state at all: the instant, in ticks, from which it may be
+/// forgotten.
+///
+/// Saturates at [`u64::MAX`], which means that it may never be.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use gorl_core::{Policy, decide, rested_at};
+///
+/// let policy = Policy::sliding_window(10, Duration::from_nanos(50)).unwrap();
+/// let state = decide(&policy, None, 20, 1).unwrap().state();
+/// assert_eq!(rested_at(&policy, state), 120);
+/// ```
+#[must_use]
+pub fn rested_at(policy: &Policy, state: State) -> u64 {
+    let view = View::of(policy, state.adopted_by(policy));
+    // Seen from instant zero, the wait until the key is full is the instant at which it is.
+    u64::try_from(view.ticks_to_full(policy, 0).unwrap_or(0)).unwrap_or(u64::MAX)
+}
+
+/// How much of the capacity is spent at `now`: `capacity - remaining`, the measure by which a full
+/// store chooses what to forget.
+#[must_use]
+pub fn spent_at(policy: &Policy, state: State, now: u64) -> u32 {
+    match decide(policy, Some(state), now, 0) {
+        Ok(decision) => policy.capacity().saturating_sub(decision.remaining()),
+        // Zero is never above a capacity.
+        Err(_) => policy.capacity(),
+    }
+}
+
+/// Whether a state lies more than one window ahead of `now`, so that it is ignored: nobody is
+/// locked out for longer than that by a clock that once ran ahead.
+fn is_too_far_ahead(policy: &Policy, state: State, now: u64) -> bool {
+    let ahead = state.at.saturating_sub(now);
+    let fraction = policy.strategy().has_burst() && state.b > 0;
+    ahead > policy.window_ticks() || (ahead == policy.window_ticks() && fraction)
+}

@@ -1,0 +1,62 @@
+//! Token and leaky bucket: one arithmetic, read as tokens left or as occupancy.
+
+use super::wide;
+use crate::decision::View;
+use crate::{Policy, State};
+
+/// The bucket as it stands at `now` with `cost` spent if it fits, and whether it does.
+///
+/// Time is counted in units of `1/limit` tick, in which one unit of cost drains in exactly
+/// `window` of them; so the drained count is `⌊elapsed·limit / window⌋` with nothing rounded, and
+/// the instant moves on by exactly what was drained. A bucket with nothing spent keeps no credit:
+/// its instant is `now`.
+#[inline]
+pub(super) fn step(policy: &Policy, state: Option<State>, now: u64, cost: u32) -> (View, bool) {
+    let view = match state {
+        Some(state) if now > state.at => drained(policy, View::of(policy, state), now),
+        // The clock went back, or stands still: nothing has drained.
+        Some(state) if !super::is_too_far_ahead(policy, state, now) => View::of(policy, state),
+        _ => View { at: now, a: 0, b: 0 },
+    };
+    let fits = match view.a.checked_add(cost) {
+        Some(total) => total <= policy.capacity(),
+        None => false,
+    };
+    if fits { (View { a: view.a.wrapping_add(cost), ..view }, true) } else { (view, cost == 0) }
+}
+
+/// What is still spent at `now`, which is after `view.at`, and the instant at which that count was exact.
+#[inline]
+fn drained(policy: &Policy, view: View, now: u64) -> View {
+    let limit = policy.limit_nonzero();
+    let window = policy.window_nonzero();
+    let elapsed = wide::mul(now.wrapping_sub(view.at), u64::from(limit.get()))
+        .saturating_sub(u128::from(view.b));
+    if elapsed < u128::from(window.get()) && view.a > 0 {
+        return view;
+    }
+    if elapsed >= wide::mul(u64::from(view.a), window.get()) {
+        return View { at: now, a: 0, b: 0 };
+    }
+    // Below `view.a`, by the test above, so it fits 32 bits.
+    let units = wide::saturate(wide::div(elapsed, window));
+    let passed = wide::mul(units, window.get()).wrapping_add(u128::from(view.b));
+    let (ticks, fraction) = wide::div_rem(passed, limit);
+    View {
+        at: view.at.saturating_add(wide::saturate(ticks)),
+        a: view.a.saturating_sub(u32::try_from(units).unwrap_or(u32::MAX)),
+        b: fraction,
+    }
+}
+
+/// Ticks from `now` until no more than `spent` is spent.
+pub(crate) fn ticks_until_spent_at_most(policy: &Policy, view: View, now: u64, spent: u32) -> u128 {
+    let Some(units @ 1..) = view.a.checked_sub(spent) else {
+        return 0;
+    };
+    let passed =
+        wide::mul(u64::from(units), policy.window_ticks()).wrapping_add(u128::from(view.b));
+    u128::from(view.at)
+        .saturating_add(wide::div_ceil(passed, policy.limit_nonzero().into()))
+        .saturating_sub(u128::from(now))
+}
