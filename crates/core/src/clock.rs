@@ -48,7 +48,9 @@ impl ManualClock {
     /// A clock that stands at `now_ns` nanoseconds since the Unix epoch.
     #[must_use]
     pub const fn new(now_ns: u64) -> Self {
-        Self { now_ns: AtomicU64::new(now_ns) }
+        Self {
+            now_ns: AtomicU64::new(now_ns),
+        }
     }
 
     /// Moves the clock to `now_ns`, forwards or back.

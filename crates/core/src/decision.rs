@@ -55,7 +55,11 @@ impl View {
     /// The view of a window's state, which is stored as it is worked on.
     #[inline]
     pub(crate) const fn window(state: State) -> Self {
-        Self { at: state.at, a: state.a, b: state.b }
+        Self {
+            at: state.at,
+            a: state.a,
+            b: state.b,
+        }
     }
 
     /// The view of any strategy's state. A token bucket keeps its tokens when its burst changes,
@@ -63,9 +67,11 @@ impl View {
     #[inline]
     pub(crate) const fn of(policy: &Policy, state: State) -> Self {
         match policy.strategy() {
-            Strategy::TokenBucket => {
-                Self { at: state.at, a: policy.capacity().saturating_sub(state.a), b: state.b }
-            }
+            Strategy::TokenBucket => Self {
+                at: state.at,
+                a: policy.capacity().saturating_sub(state.a),
+                b: state.b,
+            },
             _ => Self::window(state),
         }
     }
@@ -74,10 +80,16 @@ impl View {
     #[inline]
     pub(crate) const fn to_state(self, policy: &Policy) -> State {
         match policy.strategy() {
-            Strategy::TokenBucket => {
-                State { at: self.at, a: policy.capacity().saturating_sub(self.a), b: self.b }
-            }
-            _ => State { at: self.at, a: self.a, b: self.b },
+            Strategy::TokenBucket => State {
+                at: self.at,
+                a: policy.capacity().saturating_sub(self.a),
+                b: self.b,
+            },
+            _ => State {
+                at: self.at,
+                a: self.a,
+                b: self.b,
+            },
         }
     }
 
@@ -104,7 +116,14 @@ impl Decision {
         cost: u32,
         allowed: bool,
     ) -> Self {
-        Self { policy, view, now, cost, allowed, spends: allowed && cost > 0 }
+        Self {
+            policy,
+            view,
+            now,
+            cost,
+            allowed,
+            spends: allowed && cost > 0,
+        }
     }
 
     /// The same answer with the cost not spent.

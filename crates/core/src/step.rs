@@ -59,7 +59,12 @@ pub fn decide(
     now: u64,
     cost: u32,
 ) -> Result<Decision, CostExceedsLimit> {
-    decide_adopted(policy, state.map(|state| state.adopted_by(policy)), now, cost)
+    decide_adopted(
+        policy,
+        state.map(|state| state.adopted_by(policy)),
+        now,
+        cost,
+    )
 }
 
 /// [`decide`] for a state that is known to have been written under this very policy.
@@ -78,7 +83,10 @@ pub fn decide_adopted(
     cost: u32,
 ) -> Result<Decision, CostExceedsLimit> {
     if cost > policy.capacity() {
-        return Err(CostExceedsLimit { cost, limit: policy.capacity() });
+        return Err(CostExceedsLimit {
+            cost,
+            limit: policy.capacity(),
+        });
     }
     let (view, admits) = match policy.strategy() {
         Strategy::FixedWindow => fixed_window::step(policy, state, now, cost),
@@ -116,16 +124,26 @@ pub fn give_back(policy: &Policy, state: State, now: u64, cost: u32) -> Option<S
     let view = match policy.strategy() {
         Strategy::FixedWindow => {
             let (view, _) = fixed_window::step(policy, state, now, 0);
-            View { a: view.a.saturating_sub(cost), ..view }
+            View {
+                a: view.a.saturating_sub(cost),
+                ..view
+            }
         }
         Strategy::SlidingWindow => {
             let (view, _) = sliding_window::step(policy, state, now, 0);
             let rest = cost.saturating_sub(view.a);
-            View { a: view.a.saturating_sub(cost), b: view.b.saturating_sub(rest), ..view }
+            View {
+                a: view.a.saturating_sub(cost),
+                b: view.b.saturating_sub(rest),
+                ..view
+            }
         }
         Strategy::TokenBucket | Strategy::LeakyBucket => {
             let (view, _) = bucket::step(policy, state, now, 0);
-            View { a: view.a.saturating_sub(cost), ..view }
+            View {
+                a: view.a.saturating_sub(cost),
+                ..view
+            }
         }
     };
     let nothing_spent = match policy.strategy() {
@@ -198,6 +216,37 @@ pub fn rested_at(policy: &Policy, state: State) -> u64 {
     let view = View::of(policy, state.adopted_by(policy));
     // Seen from instant zero, the wait until the key is full is the instant at which it is.
     u64::try_from(view.ticks_to_full(policy, 0).unwrap_or(0)).unwrap_or(u64::MAX)
+}
+
+/// Whether a state written under `policy` is worth no more than no state at `now`.
+///
+/// [`rested_at`] compared with `now`, without its divisions: what a sweeper asks of each entry.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use gorl_core::{Policy, decide, is_rested};
+///
+/// let policy = Policy::token_bucket(10, Duration::from_nanos(100)).unwrap();
+/// let state = decide(&policy, None, 0, 3).unwrap().state();
+/// assert!(!is_rested(&policy, state, 29));
+/// assert!(is_rested(&policy, state, 30));
+/// ```
+#[must_use]
+pub fn is_rested(policy: &Policy, state: State, now: u64) -> bool {
+    let Some(elapsed) = now.checked_sub(state.at) else {
+        return false;
+    };
+    let window = policy.window_ticks();
+    match policy.strategy() {
+        Strategy::FixedWindow => state.a == 0 || elapsed >= window,
+        Strategy::SlidingWindow if state.a == 0 => state.b == 0 || elapsed >= window,
+        Strategy::SlidingWindow => elapsed.saturating_sub(window) >= window,
+        Strategy::TokenBucket | Strategy::LeakyBucket => {
+            bucket::is_empty_after(policy, View::of(policy, state), elapsed)
+        }
+    }
 }
 
 /// How much of the capacity is spent at `now`: `capacity - remaining`, the measure by which a full

@@ -86,7 +86,10 @@ impl StoreError {
         kind: StoreErrorKind,
         source: impl Into<std::boxed::Box<dyn core::error::Error + Send + Sync>>,
     ) -> Self {
-        Self { kind, source: Some(source.into()) }
+        Self {
+            kind,
+            source: Some(source.into()),
+        }
     }
 
     /// What kind of failure it is.
@@ -112,7 +115,9 @@ impl fmt::Display for StoreError {
 impl core::error::Error for StoreError {
     #[cfg(feature = "std")]
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        self.source.as_ref().map(|source| &**source as &(dyn core::error::Error + 'static))
+        self.source
+            .as_ref()
+            .map(|source| &**source as &(dyn core::error::Error + 'static))
     }
 }
 
@@ -187,6 +192,14 @@ pub trait Store: Send + Sync {
     fn reset(&self, key: KeyRef<'_>) -> impl Future<Output = Result<(), StoreError>> + Send {
         let _ = key;
         async { Err(StoreError::new(StoreErrorKind::Unsupported)) }
+    }
+
+    /// Tells the store that `new` has taken the place of `old` for the keys that `old` applied to.
+    ///
+    /// A store that forgets states at rest uses it to keep those that the new policy still counts.
+    /// Decisions are right without it, so the default does nothing.
+    fn policy_replaced(&self, old: &Policy, new: &Policy) {
+        let _ = (old, new);
     }
 }
 

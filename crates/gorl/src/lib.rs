@@ -1,1 +1,70 @@
-//! An exact, fast rate limiter.
+//! An exact, fast rate limiter: *may this key spend this now?*
+//!
+//! ```
+//! # #[cfg(feature = "memory")] {
+//! use std::time::Duration;
+//! use gorl::{Limiter, Policy};
+//!
+//! // Five a minute, for each user.
+//! let limiter = Limiter::new(Policy::sliding_window(5, Duration::from_secs(60))?);
+//!
+//! for _ in 0..5 {
+//!     assert!(limiter.check("user-123").is_allowed());
+//! }
+//! let decision = limiter.check("user-123");
+//! assert!(!decision.is_allowed());
+//! assert!(decision.retry_after() > Duration::ZERO);
+//!
+//! // Somebody else is counted apart, and a key can have parts.
+//! assert!(limiter.check(("tenant-7", 42_u64)).is_allowed());
+//! # }
+//! # Ok::<(), gorl::PolicyError>(())
+//! ```
+//!
+//! # Which strategy
+//!
+//! | strategy | allows | choose it when |
+//! |---|---|---|
+//! | [`Policy::fixed_window`] | `limit` in each window from the epoch; twice that around an edge | quotas: "1 000 a day, reset at midnight UTC" |
+//! | [`Policy::sliding_window`] | about `limit` in any window-long span | limits that users notice, without bursts at edges |
+//! | [`Policy::token_bucket`] | bursts up to `burst`, then `limit` per window, evenly | clients that idle and then catch up |
+//! | [`Policy::leaky_bucket`] | the same, counted as what is in use | when lowering a limit must not free what is in use |
+//!
+//! # What a decision tells
+//!
+//! [`Decision`] is exact in all its figures: [`remaining`](Decision::remaining) more would be
+//! admitted now and not one beyond; after [`retry_after`](Decision::retry_after) a denied caller is
+//! admitted, and not one nanosecond earlier.
+//!
+//! # Features
+//!
+//! - `memory` (default): [`Limiter`], over an in-process store. Its `check` answers at once and
+//!   cannot fail.
+//!
+//! [`AsyncLimiter`] runs over any [`Store`], such as one that many processes share; its `check` is
+//! awaited and returns a `Result`.
+#![forbid(unsafe_code)]
+
+mod async_limiter;
+mod dyn_store;
+#[cfg(feature = "memory")]
+mod limiter;
+#[cfg(feature = "memory")]
+mod limiter_builder;
+
+pub use async_limiter::AsyncLimiter;
+pub use dyn_store::DynStore;
+pub use gorl_core::{
+    Action, Clock, CostExceedsLimit, DecideError, Decision, Key, KeyPart, KeyRef, LocalStore,
+    ManualClock, Part, Policy, PolicyError, Request, Store, StoreError, StoreErrorKind, Strategy,
+    Tick, UnknownStrategy,
+};
+#[cfg(feature = "memory")]
+pub use gorl_store_mem::{MemoryStore, MemoryStoreBuilder, SystemClock};
+#[cfg(feature = "memory")]
+pub use limiter::Limiter;
+#[cfg(feature = "memory")]
+pub use limiter_builder::LimiterBuilder;
+
+/// The pure math, for those who keep the states themselves.
+pub use gorl_core as core;

@@ -16,13 +16,27 @@ pub(super) fn step(policy: &Policy, state: Option<State>, now: u64, cost: u32) -
         Some(state) if now > state.at => drained(policy, View::of(policy, state), now),
         // The clock went back, or stands still: nothing has drained.
         Some(state) if !super::is_too_far_ahead(policy, state, now) => View::of(policy, state),
-        _ => View { at: now, a: 0, b: 0 },
+        _ => View {
+            at: now,
+            a: 0,
+            b: 0,
+        },
     };
     let fits = match view.a.checked_add(cost) {
         Some(total) => total <= policy.capacity(),
         None => false,
     };
-    if fits { (View { a: view.a.wrapping_add(cost), ..view }, true) } else { (view, cost == 0) }
+    if fits {
+        (
+            View {
+                a: view.a.wrapping_add(cost),
+                ..view
+            },
+            true,
+        )
+    } else {
+        (view, cost == 0)
+    }
 }
 
 /// What is still spent at `now`, which is after `view.at`, and the instant at which that count was exact.
@@ -36,7 +50,11 @@ fn drained(policy: &Policy, view: View, now: u64) -> View {
         return view;
     }
     if elapsed >= wide::mul(u64::from(view.a), window.get()) {
-        return View { at: now, a: 0, b: 0 };
+        return View {
+            at: now,
+            a: 0,
+            b: 0,
+        };
     }
     // Below `view.a`, by the test above, so it fits 32 bits.
     let units = wide::saturate(wide::div(elapsed, window));
@@ -44,9 +62,17 @@ fn drained(policy: &Policy, view: View, now: u64) -> View {
     let (ticks, fraction) = wide::div_rem(passed, limit);
     View {
         at: view.at.saturating_add(wide::saturate(ticks)),
-        a: view.a.saturating_sub(u32::try_from(units).unwrap_or(u32::MAX)),
+        a: view
+            .a
+            .saturating_sub(u32::try_from(units).unwrap_or(u32::MAX)),
         b: fraction,
     }
+}
+
+/// Whether everything has drained `elapsed` ticks after the view's instant.
+pub(super) fn is_empty_after(policy: &Policy, view: View, elapsed: u64) -> bool {
+    let drained = wide::mul(elapsed, u64::from(policy.limit())).saturating_sub(u128::from(view.b));
+    drained >= wide::mul(u64::from(view.a), policy.window_ticks())
 }
 
 /// Ticks from `now` until no more than `spent` is spent.

@@ -1,0 +1,165 @@
+//! The front door over any store: awaited, and honest when the store has no answer.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use gorl_core::{Action, DecideError, Decision, Key, KeyRef, Policy, Request, Store, StoreError};
+
+use crate::DynStore;
+
+/// A rate limiter over any [`Store`]: the methods of `Limiter`, awaited, each with a `Result`.
+///
+/// It is a concrete type whatever the store, and a clone shares the store and the policy.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(feature = "memory")] {
+/// # pollster::block_on(async {
+/// use std::time::Duration;
+/// use gorl::{AsyncLimiter, MemoryStore, Policy};
+///
+/// let policy = Policy::fixed_window(1, Duration::from_secs(3600))?;
+/// let limiter = AsyncLimiter::new(policy, MemoryStore::new());
+/// assert!(limiter.check("a").await?.is_allowed());
+/// assert!(!limiter.check("a").await?.is_allowed());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct AsyncLimiter {
+    store: Arc<dyn DynStore>,
+    policy: Arc<ArcSwap<Policy>>,
+}
+
+impl AsyncLimiter {
+    /// A limiter that asks `store`.
+    #[must_use]
+    pub fn new(policy: Policy, store: impl Store + 'static) -> Self {
+        Self::over(policy, Arc::new(store))
+    }
+
+    /// A limiter that asks a store which others ask as well.
+    #[must_use]
+    pub fn over(policy: Policy, store: Arc<dyn DynStore>) -> Self {
+        Self {
+            store,
+            policy: Arc::new(ArcSwap::from_pointee(policy)),
+        }
+    }
+
+    /// Spends one of the key's budget if there is one left.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] if the store has no answer; that is not a denial.
+    pub async fn check(&self, key: impl Key) -> Result<Decision, StoreError> {
+        without_cost_error(self.decide(&key, 1, Action::Take).await)
+    }
+
+    /// Spends `cost` of the key's budget if that much is left; all of it or nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`DecideError::Cost`] if `cost` is above the policy's capacity, and [`DecideError::Store`]
+    /// if the store has no answer.
+    pub async fn check_n(&self, key: impl Key, cost: u32) -> Result<Decision, DecideError> {
+        self.decide(&key, cost, Action::Take).await
+    }
+
+    /// What [`check`](Self::check) would answer, spending nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`check`](Self::check).
+    pub async fn peek(&self, key: impl Key) -> Result<Decision, StoreError> {
+        without_cost_error(self.decide(&key, 1, Action::Peek).await)
+    }
+
+    /// What [`check_n`](Self::check_n) would answer, spending nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`check_n`](Self::check_n).
+    pub async fn peek_n(&self, key: impl Key, cost: u32) -> Result<Decision, DecideError> {
+        self.decide(&key, cost, Action::Peek).await
+    }
+
+    /// Gives `cost` back to a key, never past full.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] if the store failed or cannot give back.
+    pub async fn give_back(&self, key: impl Key, cost: u32) -> Result<(), StoreError> {
+        let policy = self.policy();
+        let parts = key.parts();
+        let key = KeyRef::new(parts.as_ref());
+        let request = Request {
+            policy: &policy,
+            key,
+            cost,
+            action: Action::Take,
+        };
+        self.store.give_back_dyn(request).await
+    }
+
+    /// Forgets a key: its next request is its first.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] if the store failed or cannot reset.
+    pub async fn reset(&self, key: impl Key) -> Result<(), StoreError> {
+        self.store
+            .reset_dyn(KeyRef::new(key.parts().as_ref()))
+            .await
+    }
+
+    /// The policy in force.
+    #[must_use]
+    pub fn policy(&self) -> Policy {
+        **self.policy.load()
+    }
+
+    /// Replaces the policy for this limiter and its clones; counts stay and are read under the new
+    /// numbers. Other processes that share the store keep theirs until they do the same.
+    pub fn set_policy(&self, policy: Policy) {
+        let old = self.policy.swap(Arc::new(policy));
+        self.store.policy_replaced_dyn(&old, &policy);
+    }
+
+    async fn decide<K: Key>(
+        &self,
+        key: &K,
+        cost: u32,
+        action: Action,
+    ) -> Result<Decision, DecideError> {
+        let policy = self.policy();
+        let parts = key.parts();
+        let key = KeyRef::new(parts.as_ref());
+        self.store
+            .decide_dyn(Request {
+                policy: &policy,
+                key,
+                cost,
+                action,
+            })
+            .await
+    }
+}
+
+impl std::fmt::Debug for AsyncLimiter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AsyncLimiter")
+            .field("policy", &self.policy())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The answer for a cost of one, which no store may call too large.
+fn without_cost_error(answer: Result<Decision, DecideError>) -> Result<Decision, StoreError> {
+    answer.map_err(|error| match error {
+        DecideError::Store(error) => error,
+        other => StoreError::with_source(gorl_core::StoreErrorKind::Other, other),
+    })
+}

@@ -1,0 +1,214 @@
+//! The default clock: the system's monotonic clock on the epoch, read cheaply between anchors.
+
+use std::sync::OnceLock;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use gorl_core::Clock;
+
+/// Nanoseconds since the Unix epoch, by the system's monotonic clock.
+///
+/// The epoch is read once, when the process first asks; from then on only the monotonic clock
+/// counts, so the time never steps when somebody sets the wall clock, and follows its slewing.
+///
+/// On x86-64 with an invariant time-stamp counter the time between two readings of the system's
+/// clock is taken from that counter, which is several times cheaper. Each thread reads the system's
+/// clock anew after every millisecond and adjusts the counter's rate to it, so the counter's own
+/// errors do not add up: a rate that is off, a step between cores or a suspended machine cost at
+/// most [`SystemClock::MAX_ERROR`], and are gone at the next reading. In one thread the time never
+/// goes back. Elsewhere every reading is the system's.
+///
+/// # Examples
+///
+/// ```
+/// use gorl_core::Clock;
+/// use gorl_store_mem::SystemClock;
+///
+/// let (a, b) = (SystemClock.now_ns(), SystemClock.now_ns());
+/// assert!(a <= b && a > 1_700_000_000_000_000_000);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl SystemClock {
+    /// The most by which the clock can differ from the system's monotonic clock, whatever the
+    /// counter does, as long as the counter advances. With a sound counter it is well below a
+    /// microsecond.
+    pub const MAX_ERROR: std::time::Duration = std::time::Duration::from_millis(2);
+}
+
+impl Clock for SystemClock {
+    #[inline]
+    fn now_ns(&self) -> u64 {
+        #[cfg(all(target_arch = "x86_64", not(gorl_loom)))]
+        return anchored::now_ns();
+        #[cfg(not(all(target_arch = "x86_64", not(gorl_loom))))]
+        system_ns()
+    }
+}
+
+/// The system's monotonic clock, as nanoseconds since the epoch.
+fn system_ns() -> u64 {
+    static START: OnceLock<(Instant, u64)> = OnceLock::new();
+    let (start, epoch_ns) = START.get_or_init(|| {
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        (Instant::now(), saturate(since.as_nanos()))
+    });
+    epoch_ns.saturating_add(saturate(start.elapsed().as_nanos()))
+}
+
+fn saturate(nanos: u128) -> u64 {
+    u64::try_from(nanos).unwrap_or(u64::MAX)
+}
+
+/// The counter, anchored to the system's clock by each thread for itself.
+#[cfg(all(target_arch = "x86_64", not(gorl_loom)))]
+mod anchored {
+    use std::cell::Cell;
+    use std::sync::OnceLock;
+
+    use super::super::tsc;
+    use super::{SystemClock, system_ns};
+
+    /// How long an anchor is good for.
+    const ANCHOR_NS: u64 = 1_000_000;
+
+    /// Fractional bits of the rate, nanoseconds a count.
+    const RATE_BITS: u32 = 32;
+
+    /// A reading of both clocks is taken together if no more than this lies between the counter
+    /// before and after; a longer gap is an interruption.
+    const MAX_GAP: u64 = 4_000;
+
+    /// The last reading of both clocks, and the rate between them. Zero counts left: none yet.
+    struct Anchor {
+        counter: Cell<u64>,
+        ns: Cell<u64>,
+        /// Nanoseconds a count, with [`RATE_BITS`] bits of fraction.
+        rate: Cell<u64>,
+        /// For how many counts the anchor is good.
+        good_for: Cell<u64>,
+        /// The last time told.
+        told: Cell<u64>,
+    }
+
+    thread_local! {
+        static ANCHOR: Anchor = const {
+            Anchor {
+                counter: Cell::new(0),
+                ns: Cell::new(0),
+                rate: Cell::new(0),
+                good_for: Cell::new(0),
+                told: Cell::new(0),
+            }
+        };
+    }
+
+    #[inline]
+    pub(super) fn now_ns() -> u64 {
+        ANCHOR.with(|anchor| {
+            let passed = tsc::read().wrapping_sub(anchor.counter.get());
+            if passed >= anchor.good_for.get() {
+                return anchor.renew();
+            }
+            // Both factors are small: `good_for` bounds the product to two milliseconds.
+            let ns = anchor.ns.get() + (passed.wrapping_mul(anchor.rate.get()) >> RATE_BITS);
+            anchor.tell(ns)
+        })
+    }
+
+    impl Anchor {
+        /// The time, but never before what was told already.
+        #[inline]
+        fn tell(&self, ns: u64) -> u64 {
+            let ns = ns.max(self.told.get());
+            self.told.set(ns);
+            ns
+        }
+
+        /// Reads the system's clock, and the rate since the last reading.
+        #[cold]
+        fn renew(&self) -> u64 {
+            static INVARIANT: OnceLock<bool> = OnceLock::new();
+            if !INVARIANT.get_or_init(tsc::is_invariant) {
+                return self.tell(system_ns());
+            }
+            let (counter, ns, exact) = read_both();
+            let counts = counter.wrapping_sub(self.counter.get());
+            let passed = ns.saturating_sub(self.ns.get());
+            let first = self.ns.get() == 0;
+            if !first && passed < ANCHOR_NS {
+                // Too soon to tell the rate; until then the system's clock serves.
+                return self.tell(ns);
+            }
+            if exact {
+                self.counter.set(counter);
+                self.ns.set(ns);
+                self.good_for.set(if first {
+                    0
+                } else {
+                    self.adopt_rate(counts, passed)
+                });
+            }
+            self.tell(ns)
+        }
+
+        /// Takes the rate from an interval on both clocks; returns for how many counts it holds.
+        fn adopt_rate(&self, counts: u64, ns: u64) -> u64 {
+            let rate = (u128::from(ns) << RATE_BITS) / u128::from(counts.max(1));
+            let good_for = (u128::from(ANCHOR_NS) << RATE_BITS) / rate.max(1);
+            match (u64::try_from(rate), u32::try_from(good_for)) {
+                (Ok(rate), Ok(good_for)) if rate > 0 => {
+                    self.rate.set(rate);
+                    u64::from(good_for)
+                }
+                // No counter runs so fast or so slow: the reading is of no use.
+                _ => 0,
+            }
+        }
+    }
+
+    /// The counter and the system's clock at one moment, and whether that succeeded.
+    fn read_both() -> (u64, u64, bool) {
+        let mut reading = (0, 0, false);
+        for _ in 0..4 {
+            let before = tsc::read();
+            let ns = system_ns();
+            let gap = tsc::read().wrapping_sub(before);
+            reading = (before.wrapping_add(gap / 2), ns, gap < MAX_GAP);
+            if reading.2 {
+                break;
+            }
+        }
+        reading
+    }
+
+    // An anchor tells at most its own millisecond, so that is what an error can come to.
+    const _: () = assert!(ANCHOR_NS as u128 * 2 <= SystemClock::MAX_ERROR.as_nanos());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Brackets the clock between two readings of the system's for half a second of busy readings:
+    /// however the thread is interrupted, the middle one may not lie outside by more than allowed.
+    #[test]
+    fn stays_within_its_bound_of_the_systems_clock_and_never_goes_back() {
+        let start = system_ns();
+        let (mut last, mut worst) = (0, 0);
+        while last < start + 500_000_000 {
+            let before = system_ns();
+            let now = SystemClock.now_ns();
+            let after = system_ns();
+            worst = worst
+                .max(before.saturating_sub(now))
+                .max(now.saturating_sub(after));
+            assert!(now >= last, "went back by {} ns", last - now);
+            last = now;
+        }
+        let bound = saturate(SystemClock::MAX_ERROR.as_nanos());
+        assert!(worst <= bound, "off by {worst} ns, more than {bound}");
+    }
+}

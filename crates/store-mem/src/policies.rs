@@ -1,0 +1,162 @@
+//! The policies whose states a shard holds, so that any entry can be judged by its own.
+
+use gorl_core::{Policy, State, Strategy, is_rested, rested_at, spent_at};
+
+use crate::table::{Entry, PolicyId};
+
+/// One policy, and how many entries were written under it.
+struct Kept {
+    policy: Policy,
+    /// The policy by which the sweeper judges these entries: the one that has replaced `policy`
+    /// where that keeps a state for longer, so that what a new policy would still count is there.
+    sweep_as: Policy,
+    entries: usize,
+}
+
+/// The list of a shard, short in practice: a slot whose last entry has gone is used again.
+#[derive(Default)]
+pub(crate) struct Policies {
+    list: Vec<Kept>,
+}
+
+/// How soon an entry may be evicted: what has spent least of its limit first, then what rests
+/// first.
+#[derive(Clone, Copy)]
+pub(crate) struct Rank {
+    spent: u32,
+    capacity: u32,
+    rested_at: u64,
+}
+
+impl Rank {
+    /// Nothing is spent: forgetting the entry changes no answer.
+    pub(crate) fn is_free(self) -> bool {
+        self.spent == 0
+    }
+
+    /// Nothing is left to spend.
+    pub(crate) fn is_exhausted(self) -> bool {
+        self.spent >= self.capacity
+    }
+
+    /// Whether this one goes before `other`. The shares are compared multiplied out.
+    pub(crate) fn goes_before(self, other: Self) -> bool {
+        let mine = u64::from(self.spent) * u64::from(other.capacity);
+        let theirs = u64::from(other.spent) * u64::from(self.capacity);
+        (mine, self.rested_at) < (theirs, other.rested_at)
+    }
+}
+
+impl Policies {
+    /// Whether entries numbered `id` were written under exactly `policy`.
+    #[inline]
+    pub(crate) fn is(&self, id: PolicyId, policy: &Policy) -> bool {
+        self.list
+            .get(usize::from(id))
+            .is_some_and(|kept| kept.policy == *policy)
+    }
+
+    /// The state of an entry as `policy` reads it; none if it was counted by another strategy.
+    #[cold]
+    pub(crate) fn read_as(&self, entry: &Entry, policy: &Policy) -> Option<State> {
+        (self.strategy(entry.policy()) == Some(policy.strategy()))
+            .then(|| entry.state.adopted_by(policy))
+    }
+
+    /// The number for one more entry under `policy`.
+    pub(crate) fn enlist(&mut self, policy: &Policy) -> PolicyId {
+        let known = self.list.iter().position(|kept| kept.policy == *policy);
+        let index = known.unwrap_or_else(|| self.slot_for(policy));
+        if let Some(kept) = self.list.get_mut(index) {
+            kept.entries += 1;
+        }
+        // `slot_for` keeps the list within the numbers.
+        PolicyId::try_from(index).unwrap_or(PolicyId::MAX)
+    }
+
+    /// One entry of number `id` has gone.
+    pub(crate) fn release(&mut self, id: PolicyId) {
+        if let Some(kept) = self.list.get_mut(usize::from(id)) {
+            kept.entries = kept.entries.saturating_sub(1);
+        }
+    }
+
+    /// From now on `new` applies to the keys that `old` applied to.
+    pub(crate) fn replaced(&mut self, old: &Policy, new: &Policy) {
+        for kept in self.list.iter_mut().filter(|kept| kept.entries > 0) {
+            let same = kept.policy == *old || kept.sweep_as == *old;
+            if same && old.strategy() == new.strategy() && span(new) >= span(&kept.sweep_as) {
+                kept.sweep_as = *new;
+            }
+        }
+    }
+
+    /// Whether an entry may be forgotten.
+    pub(crate) fn is_rested(&self, entry: &Entry, now: u64) -> bool {
+        match self.list.get(usize::from(entry.policy())) {
+            Some(kept) => is_rested(&kept.sweep_as, entry.state, now),
+            None => true,
+        }
+    }
+
+    /// How soon an entry may be evicted.
+    pub(crate) fn rank(&self, entry: &Entry, now: u64) -> Rank {
+        match self.list.get(usize::from(entry.policy())) {
+            Some(kept) => Rank {
+                spent: spent_at(&kept.policy, entry.state, now),
+                capacity: kept.policy.capacity(),
+                rested_at: rested_at(&kept.policy, entry.state),
+            },
+            None => Rank {
+                spent: 0,
+                capacity: 1,
+                rested_at: 0,
+            },
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.list.capacity() * size_of::<Kept>()
+    }
+
+    fn strategy(&self, id: PolicyId) -> Option<Strategy> {
+        self.list
+            .get(usize::from(id))
+            .map(|kept| kept.policy.strategy())
+    }
+
+    /// A place in the list for a policy that is not in it.
+    fn slot_for(&mut self, policy: &Policy) -> usize {
+        let fresh = Kept {
+            policy: *policy,
+            sweep_as: *policy,
+            entries: 0,
+        };
+        if let Some(index) = self.list.iter().position(|kept| kept.entries == 0) {
+            self.list[index] = fresh;
+            return index;
+        }
+        if self.list.len() <= usize::from(PolicyId::MAX) {
+            self.list.push(fresh);
+            return self.list.len() - 1;
+        }
+        // 65 536 policies have entries in this one shard. The new one shares the number of that
+        // which keeps its states longest; its states are then read as if its policy had changed.
+        let longest = self
+            .list
+            .iter()
+            .enumerate()
+            .max_by_key(|(_, kept)| span(&kept.sweep_as));
+        longest.map_or(0, |(index, _)| index)
+    }
+}
+
+/// How long a state of the policy can matter, in ticks.
+fn span(policy: &Policy) -> u128 {
+    let window = u128::from(policy.window_ticks());
+    match policy.strategy() {
+        Strategy::FixedWindow => window,
+        Strategy::SlidingWindow => 2 * window,
+        _ => u128::from(policy.capacity()) * window / u128::from(policy.limit()),
+    }
+}

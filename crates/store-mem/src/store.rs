@@ -1,0 +1,313 @@
+//! The store: shards behind their locks, and the calls that reach them.
+
+use crossbeam_utils::CachePadded;
+use gorl_core::{
+    Action, Clock, CostExceedsLimit, DecideError, Decision, Key, KeyRef, LocalStore, Part, Policy,
+    Request, Store, StoreError,
+};
+
+use crate::builder::MemoryStoreBuilder;
+use crate::clock::ClockSource;
+use crate::evict::SweepPhase;
+use crate::fingerprint::{Fingerprint, Secret};
+use crate::room::Room;
+use crate::shard::{After, Ask, Shard};
+use crate::sync::SpinLock;
+
+/// An in-process store: states in a sharded table, one cache miss and no allocation a decision.
+///
+/// Decisions on one key are serialised by the lock of its shard; other keys run in parallel. A key
+/// is kept as a 128-bit keyed fingerprint, so an entry is 32 bytes whatever the key's length. There
+/// is no background thread: each key that is added forgets a few that are at rest.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use gorl_core::{Action, Policy};
+/// use gorl_store_mem::MemoryStore;
+///
+/// let store = MemoryStore::builder().capacity(10_000).build();
+/// let policy = Policy::fixed_window(1, Duration::from_secs(3600)).unwrap();
+/// assert!(store.decide_key(&policy, "user-1", 1, Action::Take).unwrap().is_allowed());
+/// assert!(!store.decide_key(&policy, "user-1", 1, Action::Take).unwrap().is_allowed());
+/// assert_eq!(store.len(), 1);
+/// ```
+pub struct MemoryStore {
+    shards: Box<[CachePadded<SpinLock<Shard>>]>,
+    secret: Secret,
+    room: Room,
+    clock: ClockSource,
+}
+
+impl MemoryStore {
+    /// A store that grows with its keys, on the [`SystemClock`](crate::SystemClock).
+    #[must_use]
+    pub fn new() -> Self {
+        Self::builder().build()
+    }
+
+    /// A store with a capacity, a clock or a number of shards of your choice.
+    pub fn builder() -> MemoryStoreBuilder {
+        MemoryStoreBuilder::default()
+    }
+
+    pub(crate) fn from_parts(shards: Vec<Shard>, room: Room, clock: ClockSource) -> Self {
+        let shards = shards
+            .into_iter()
+            .map(|shard| CachePadded::new(SpinLock::new(shard)));
+        Self {
+            shards: shards.collect(),
+            secret: Secret::random(),
+            room,
+            clock,
+        }
+    }
+
+    /// Decides on a key under `policy`; what [`LocalStore::decide_now`] does, for a key by its own
+    /// type.
+    ///
+    /// # Errors
+    ///
+    /// [`CostExceedsLimit`] if `cost` is above the policy's capacity.
+    #[inline]
+    pub fn decide_key<K: Key + ?Sized>(
+        &self,
+        policy: &Policy,
+        key: &K,
+        cost: u32,
+        action: Action,
+    ) -> Result<Decision, CostExceedsLimit> {
+        self.decide_parts(policy, key.parts().as_ref(), cost, action)
+    }
+
+    /// Decides on a key under the store's default policy, which
+    /// [`set_default_policy`](Self::set_default_policy) sets. `None` if there is no such policy.
+    ///
+    /// The policy lies with the counts and changes with them under one lock, so this costs nothing
+    /// over a policy that cannot change.
+    ///
+    /// # Errors
+    ///
+    /// [`CostExceedsLimit`] if `cost` is above the policy's capacity.
+    #[inline]
+    pub fn decide_default<K: Key + ?Sized>(
+        &self,
+        key: &K,
+        cost: u32,
+        action: Action,
+    ) -> Option<Result<Decision, CostExceedsLimit>> {
+        let print = self.secret.fingerprint(key.parts().as_ref());
+        let now = self.clock.now_ns();
+        loop {
+            let mut after = After::default();
+            let answer = self.shard(print).with(|shard| {
+                let policy = shard.default_policy?;
+                let ask = Ask {
+                    print,
+                    policy: &policy,
+                    now,
+                    cost,
+                    action,
+                };
+                Some(shard.decide(&ask, &self.room, &mut after))
+            });
+            if !after.needs_room {
+                return answer;
+            }
+            self.make_room_elsewhere(print, now);
+        }
+    }
+
+    #[inline]
+    fn decide_parts(
+        &self,
+        policy: &Policy,
+        parts: &[Part<'_>],
+        cost: u32,
+        action: Action,
+    ) -> Result<Decision, CostExceedsLimit> {
+        let print = self.secret.fingerprint(parts);
+        let ask = Ask {
+            print,
+            policy,
+            now: self.clock.now_ns(),
+            cost,
+            action,
+        };
+        loop {
+            let mut after = After::default();
+            let answer = self
+                .shard(print)
+                .with(|shard| shard.decide(&ask, &self.room, &mut after));
+            if !after.needs_room {
+                return answer;
+            }
+            self.make_room_elsewhere(print, ask.now);
+        }
+    }
+
+    /// The store is full and the key's own shard is empty: another one gives something up.
+    #[cold]
+    fn make_room_elsewhere(&self, print: Fingerprint, now: u64) {
+        let own = print.shard(self.shards.len() - 1);
+        for step in 1..self.shards.len() {
+            let shard = &self.shards[(own + step) % self.shards.len()];
+            if shard.with(|shard| shard.evict(print, now, &self.room)) {
+                return;
+            }
+        }
+    }
+
+    /// Sets the policy of [`decide_default`](Self::decide_default), shard by shard: each key sees
+    /// the change at one instant. Counts stay and are read under the new numbers.
+    ///
+    /// Two calls at the same time may leave some shards with one policy and some with the other;
+    /// the caller sees to it that there is one at a time.
+    pub fn set_default_policy(&self, policy: Policy) {
+        for shard in &self.shards {
+            shard.with(|shard| {
+                if let Some(old) = shard.default_policy.replace(policy) {
+                    shard.policy_replaced(&old, &policy);
+                }
+            });
+        }
+    }
+
+    /// Forgets every key that is at rest and gives memory back where most of it is unused.
+    ///
+    /// Callers are not held up: each lock is held for some dozens of entries at a time. Calling
+    /// this is never necessary, since each new key sweeps a few slots; it is for a service that
+    /// wants its memory back after a peak.
+    pub fn sweep(&self) {
+        let now = self.clock.now_ns();
+        for shard in &self.shards {
+            let mut phase = Some(SweepPhase::Settle);
+            while let Some(next) = phase {
+                // Freed when the lock has been released.
+                let mut after = After::default();
+                phase = shard.with(|shard| shard.sweep_step(next, now, &self.room, &mut after));
+            }
+        }
+    }
+
+    /// How many keys have a state, at rest or not.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.shards
+            .iter()
+            .map(|shard| shard.with(|shard| shard.len()))
+            .sum()
+    }
+
+    /// Whether no key has a state.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The hard bound on [`len`](Self::len), if there is one.
+    #[must_use]
+    pub fn capacity(&self) -> Option<usize> {
+        self.room.capacity()
+    }
+
+    /// How many shards there are.
+    #[must_use]
+    pub fn shards(&self) -> usize {
+        self.shards.len()
+    }
+
+    /// Bytes of memory that the store holds, its tables and its own size.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        let heap: usize = self
+            .shards
+            .iter()
+            .map(|shard| shard.with(|shard| shard.bytes()))
+            .sum();
+        heap + size_of_val::<[_]>(&self.shards) + size_of::<Self>()
+    }
+
+    /// The store's clock, in nanoseconds since the Unix epoch.
+    #[must_use]
+    pub fn now_ns(&self) -> u64 {
+        self.clock.now_ns()
+    }
+
+    #[inline]
+    fn shard(&self, print: Fingerprint) -> &SpinLock<Shard> {
+        // The number of shards is a power of two and at least one.
+        &self.shards[print.shard(self.shards.len() - 1)]
+    }
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl std::fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The secret stays one.
+        f.debug_struct("MemoryStore")
+            .field("len", &self.len())
+            .field("capacity", &self.capacity())
+            .field("shards", &self.shards())
+            .finish_non_exhaustive()
+    }
+}
+
+impl LocalStore for MemoryStore {
+    #[inline]
+    fn decide_now(&self, request: Request<'_>) -> Result<Decision, CostExceedsLimit> {
+        self.decide_parts(
+            request.policy,
+            request.key.parts(),
+            request.cost,
+            request.action,
+        )
+    }
+
+    fn give_back_now(&self, request: Request<'_>) {
+        let print = self.secret.fingerprint(request.key.parts());
+        let ask = Ask {
+            print,
+            policy: request.policy,
+            now: self.clock.now_ns(),
+            cost: request.cost,
+            action: request.action,
+        };
+        self.shard(print)
+            .with(|shard| shard.give_back(&ask, &self.room));
+    }
+
+    fn reset_now(&self, key: KeyRef<'_>) {
+        let print = self.secret.fingerprint(key.parts());
+        self.shard(print)
+            .with(|shard| shard.reset(print, &self.room));
+    }
+}
+
+impl Store for MemoryStore {
+    async fn decide(&self, request: Request<'_>) -> Result<Decision, DecideError> {
+        Ok(self.decide_now(request)?)
+    }
+
+    async fn give_back(&self, request: Request<'_>) -> Result<(), StoreError> {
+        self.give_back_now(request);
+        Ok(())
+    }
+
+    async fn reset(&self, key: KeyRef<'_>) -> Result<(), StoreError> {
+        self.reset_now(key);
+        Ok(())
+    }
+
+    fn policy_replaced(&self, old: &Policy, new: &Policy) {
+        for shard in &self.shards {
+            shard.with(|shard| shard.policy_replaced(old, new));
+        }
+    }
+}
