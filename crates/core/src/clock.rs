@@ -48,9 +48,7 @@ impl ManualClock {
     /// A clock that stands at `now_ns` nanoseconds since the Unix epoch.
     #[must_use]
     pub const fn new(now_ns: u64) -> Self {
-        Self {
-            now_ns: AtomicU64::new(now_ns),
-        }
+        Self { now_ns: AtomicU64::new(now_ns) }
     }
 
     /// Moves the clock to `now_ns`, forwards or back.
@@ -69,9 +67,7 @@ impl ManualClock {
     }
 
     fn shift(&self, to: impl Fn(u64) -> u64) {
-        let _ = self
-            .now_ns
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |now| Some(to(now)));
+        let _ = self.now_ns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |now| Some(to(now)));
     }
 }
 

@@ -55,11 +55,7 @@ impl View {
     /// The view of a window's state, which is stored as it is worked on.
     #[inline]
     pub(crate) const fn window(state: State) -> Self {
-        Self {
-            at: state.at,
-            a: state.a,
-            b: state.b,
-        }
+        Self { at: state.at, a: state.a, b: state.b }
     }
 
     /// The view of any strategy's state. A token bucket keeps its tokens when its burst changes,
@@ -67,11 +63,9 @@ impl View {
     #[inline]
     pub(crate) const fn of(policy: &Policy, state: State) -> Self {
         match policy.strategy() {
-            Strategy::TokenBucket => Self {
-                at: state.at,
-                a: policy.capacity().saturating_sub(state.a),
-                b: state.b,
-            },
+            Strategy::TokenBucket => {
+                Self { at: state.at, a: policy.capacity().saturating_sub(state.a), b: state.b }
+            }
             _ => Self::window(state),
         }
     }
@@ -80,16 +74,10 @@ impl View {
     #[inline]
     pub(crate) const fn to_state(self, policy: &Policy) -> State {
         match policy.strategy() {
-            Strategy::TokenBucket => State {
-                at: self.at,
-                a: policy.capacity().saturating_sub(self.a),
-                b: self.b,
-            },
-            _ => State {
-                at: self.at,
-                a: self.a,
-                b: self.b,
-            },
+            Strategy::TokenBucket => {
+                State { at: self.at, a: policy.capacity().saturating_sub(self.a), b: self.b }
+            }
+            _ => State { at: self.at, a: self.a, b: self.b },
         }
     }
 
@@ -116,19 +104,12 @@ impl Decision {
         cost: u32,
         allowed: bool,
     ) -> Self {
-        Self {
-            policy,
-            view,
-            now,
-            cost,
-            allowed,
-            spends: allowed && cost > 0,
-        }
+        Self { policy, view, now, cost, allowed, spends: allowed && cost > 0 }
     }
 
-    /// The same answer with the cost not spent.
+    /// The same answer with the cost not spent, which makes a peek of a take.
     #[inline]
-    pub(crate) const fn unspent(mut self) -> Self {
+    pub const fn unspent(mut self) -> Self {
         if self.spends {
             self.view.a = self.view.a.saturating_sub(self.cost);
             self.spends = false;

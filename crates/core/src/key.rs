@@ -169,11 +169,7 @@ tuple!(4: A B C D);
 
 #[inline]
 const fn signed(n: i128) -> Part<'static> {
-    if n < 0 {
-        Part::Negative(n.unsigned_abs())
-    } else {
-        Part::Unsigned(n.unsigned_abs())
-    }
+    if n < 0 { Part::Negative(n.unsigned_abs()) } else { Part::Unsigned(n.unsigned_abs()) }
 }
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ pub use key::{Key, KeyPart, KeyRef, Part};
 pub use policy::{Policy, PolicyError, Tick};
 pub use state::{State, StateError};
 pub use step::{
-    CostExceedsLimit, decide, decide_adopted, give_back, is_rested, peek, peek_adopted, rested_at,
+    CostExceedsLimit, check_cost, decide, decide_adopted, give_back, is_rested, peek, rested_at,
     spent_at,
 };
 pub use store::{Action, DecideError, LocalStore, Request, Store, StoreError, StoreErrorKind};

@@ -100,6 +100,15 @@ pub enum PolicyError {
 }
 
 impl Policy {
+    /// The policy that allows most: [`u32::MAX`] in each nanosecond, by fixed windows.
+    pub const MOST: Self = Self {
+        window: NonZeroU64::MIN,
+        limit: NonZeroU32::MAX,
+        capacity: NonZeroU32::MAX,
+        strategy: Strategy::FixedWindow,
+        tick: Tick::Nanosecond,
+    };
+
     /// A policy of `strategy` that allows `limit` per `window`; the burst of a bucket is `limit`.
     ///
     /// # Errors
@@ -176,9 +185,7 @@ impl Policy {
     /// [`PolicyError::BurstNotSupported`] for the two windows.
     pub const fn with_burst(mut self, burst: u64) -> Result<Self, PolicyError> {
         if !self.strategy.has_burst() {
-            return Err(PolicyError::BurstNotSupported {
-                strategy: self.strategy,
-            });
+            return Err(PolicyError::BurstNotSupported { strategy: self.strategy });
         }
         let Some(capacity) = checked_u32(burst) else {
             return Err(PolicyError::Burst { given: burst });
@@ -209,9 +216,7 @@ impl Policy {
         }
         let nanos = self.window.get();
         let per_tick = Tick::Microsecond.nanos();
-        let too_fine = PolicyError::WindowTooFine {
-            given: self.window(),
-        };
+        let too_fine = PolicyError::WindowTooFine { given: self.window() };
         let (Some(0), Some(ticks)) = (nanos.checked_rem(per_tick), nanos.checked_div(per_tick))
         else {
             return Err(too_fine);
@@ -272,13 +277,7 @@ impl Policy {
 
 impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}, {} per {:?}",
-            self.strategy,
-            self.limit,
-            self.window()
-        )?;
+        write!(f, "{}, {} per {:?}", self.strategy, self.limit, self.window())?;
         if self.strategy.has_burst() {
             write!(f, ", burst {}", self.capacity)?;
         }
@@ -328,11 +327,7 @@ mod tests {
                 let error = Policy::new(strategy, given, SECOND).unwrap_err();
                 assert_eq!(error, PolicyError::Limit { given });
             }
-            for given in [
-                Duration::ZERO,
-                TEN_YEARS + Duration::from_nanos(1),
-                Duration::MAX,
-            ] {
+            for given in [Duration::ZERO, TEN_YEARS + Duration::from_nanos(1), Duration::MAX] {
                 let error = Policy::new(strategy, 1, given).unwrap_err();
                 assert_eq!(error, PolicyError::Window { given });
             }
@@ -347,10 +342,7 @@ mod tests {
         assert_eq!(bucket.with_burst(0), Err(PolicyError::Burst { given: 0 }));
         let window = Policy::fixed_window(5, SECOND).unwrap();
         let strategy = Strategy::FixedWindow;
-        assert_eq!(
-            window.with_burst(5),
-            Err(PolicyError::BurstNotSupported { strategy })
-        );
+        assert_eq!(window.with_burst(5), Err(PolicyError::BurstNotSupported { strategy }));
     }
 
     #[test]

@@ -70,26 +70,7 @@ impl State {
         let [a0, a1, a2, a3, a4, a5, a6, a7] = self.at.to_be_bytes();
         let [b0, b1, b2, b3] = self.a.to_be_bytes();
         let [c0, c1, c2, c3] = self.b.to_be_bytes();
-        [
-            VERSION,
-            tag(strategy),
-            a0,
-            a1,
-            a2,
-            a3,
-            a4,
-            a5,
-            a6,
-            a7,
-            b0,
-            b1,
-            b2,
-            b3,
-            c0,
-            c1,
-            c2,
-            c3,
-        ]
+        [VERSION, tag(strategy), a0, a1, a2, a3, a4, a5, a6, a7, b0, b1, b2, b3, c0, c1, c2, c3]
     }
 
     /// Reads what [`encode`](Self::encode) wrote.
@@ -108,25 +89,7 @@ impl State {
         if version != VERSION {
             return Err(StateError::Version { given: version });
         }
-        let &[
-            a0,
-            a1,
-            a2,
-            a3,
-            a4,
-            a5,
-            a6,
-            a7,
-            b0,
-            b1,
-            b2,
-            b3,
-            c0,
-            c1,
-            c2,
-            c3,
-        ] = rest
-        else {
+        let &[a0, a1, a2, a3, a4, a5, a6, a7, b0, b1, b2, b3, c0, c1, c2, c3] = rest else {
             return Err(StateError::Length { given: bytes.len() });
         };
         let strategy = Strategy::ALL
@@ -150,16 +113,12 @@ impl State {
         match policy.strategy() {
             Strategy::FixedWindow => {
                 let into = self.at % policy.window_nonzero();
-                Self {
-                    at: self.at.saturating_sub(into),
-                    ..self
-                }
+                Self { at: self.at.saturating_sub(into), ..self }
             }
             Strategy::SlidingWindow => self,
-            Strategy::TokenBucket | Strategy::LeakyBucket => Self {
-                b: self.b.min(policy.limit().saturating_sub(1)),
-                ..self
-            },
+            Strategy::TokenBucket | Strategy::LeakyBucket => {
+                Self { b: self.b.min(policy.limit().saturating_sub(1)), ..self }
+            }
         }
     }
 }
@@ -179,26 +138,15 @@ mod tests {
 
     #[test]
     fn foreign_bytes_are_named_for_what_they_are() {
-        let good = State {
-            at: u64::MAX,
-            a: 1,
-            b: u32::MAX,
-        }
-        .encode(Strategy::LeakyBucket);
+        let good = State { at: u64::MAX, a: 1, b: u32::MAX }.encode(Strategy::LeakyBucket);
         assert!(State::decode(&good).is_ok());
         assert_eq!(State::decode(b""), Err(StateError::Length { given: 0 }));
-        assert_eq!(
-            State::decode(&good[..17]),
-            Err(StateError::Length { given: 17 })
-        );
+        assert_eq!(State::decode(&good[..17]), Err(StateError::Length { given: 17 }));
         let mut other = good;
         other[0] = 9;
         assert_eq!(State::decode(&other), Err(StateError::Version { given: 9 }));
         other = good;
         other[1] = 0;
-        assert_eq!(
-            State::decode(&other),
-            Err(StateError::Strategy { given: 0 })
-        );
+        assert_eq!(State::decode(&other), Err(StateError::Strategy { given: 0 }));
     }
 }

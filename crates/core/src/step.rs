@@ -59,41 +59,36 @@ pub fn decide(
     now: u64,
     cost: u32,
 ) -> Result<Decision, CostExceedsLimit> {
-    decide_adopted(
-        policy,
-        state.map(|state| state.adopted_by(policy)),
-        now,
-        cost,
-    )
+    check_cost(policy, cost)?;
+    Ok(decide_adopted(policy, state.map(|state| state.adopted_by(policy)), now, cost))
 }
 
-/// [`decide`] for a state that is known to have been written under this very policy.
+/// [`decide`] for a state that is known to have been written under this very policy, and a cost
+/// that is known to fit: the form for a store's inner loop.
 ///
-/// It saves the division that [`State::adopted_by`] costs a fixed window. For a state of another
-/// policy the answer is wrong (though never a panic): call [`State::adopted_by`] first.
-///
-/// # Errors
-///
-/// As [`decide`].
+/// It saves the division that [`State::adopted_by`] costs a fixed window, and the check of the
+/// cost. For a state of another policy the answer is wrong (though never a panic): call
+/// [`State::adopted_by`] first. A cost above the capacity is denied, with a wait that means
+/// nothing: call [`check_cost`] before or after.
 #[inline]
-pub fn decide_adopted(
-    policy: &Policy,
-    state: Option<State>,
-    now: u64,
-    cost: u32,
-) -> Result<Decision, CostExceedsLimit> {
-    if cost > policy.capacity() {
-        return Err(CostExceedsLimit {
-            cost,
-            limit: policy.capacity(),
-        });
-    }
+pub fn decide_adopted(policy: &Policy, state: Option<State>, now: u64, cost: u32) -> Decision {
     let (view, admits) = match policy.strategy() {
         Strategy::FixedWindow => fixed_window::step(policy, state, now, cost),
         Strategy::SlidingWindow => sliding_window::step(policy, state, now, cost),
         Strategy::TokenBucket | Strategy::LeakyBucket => bucket::step(policy, state, now, cost),
     };
-    Ok(Decision::new(*policy, view, now, cost, admits))
+    Decision::new(*policy, view, now, cost, admits)
+}
+
+/// Whether the policy can ever admit `cost` at once.
+///
+/// # Errors
+///
+/// [`CostExceedsLimit`] if it cannot.
+#[inline]
+pub const fn check_cost(policy: &Policy, cost: u32) -> Result<(), CostExceedsLimit> {
+    let limit = policy.capacity();
+    if cost > limit { Err(CostExceedsLimit { cost, limit }) } else { Ok(()) }
 }
 
 /// Gives `cost` back to a key, never past full; `None` when nothing is left to store.
@@ -124,26 +119,16 @@ pub fn give_back(policy: &Policy, state: State, now: u64, cost: u32) -> Option<S
     let view = match policy.strategy() {
         Strategy::FixedWindow => {
             let (view, _) = fixed_window::step(policy, state, now, 0);
-            View {
-                a: view.a.saturating_sub(cost),
-                ..view
-            }
+            View { a: view.a.saturating_sub(cost), ..view }
         }
         Strategy::SlidingWindow => {
             let (view, _) = sliding_window::step(policy, state, now, 0);
             let rest = cost.saturating_sub(view.a);
-            View {
-                a: view.a.saturating_sub(cost),
-                b: view.b.saturating_sub(rest),
-                ..view
-            }
+            View { a: view.a.saturating_sub(cost), b: view.b.saturating_sub(rest), ..view }
         }
         Strategy::TokenBucket | Strategy::LeakyBucket => {
             let (view, _) = bucket::step(policy, state, now, 0);
-            View {
-                a: view.a.saturating_sub(cost),
-                ..view
-            }
+            View { a: view.a.saturating_sub(cost), ..view }
         }
     };
     let nothing_spent = match policy.strategy() {
@@ -178,22 +163,6 @@ pub fn peek(
     cost: u32,
 ) -> Result<Decision, CostExceedsLimit> {
     decide(policy, state, now, cost).map(Decision::unspent)
-}
-
-/// [`peek`] for a state that is known to have been written under this very policy, as
-/// [`decide_adopted`] is of [`decide`].
-///
-/// # Errors
-///
-/// As [`decide`].
-#[inline]
-pub fn peek_adopted(
-    policy: &Policy,
-    state: Option<State>,
-    now: u64,
-    cost: u32,
-) -> Result<Decision, CostExceedsLimit> {
-    decide_adopted(policy, state, now, cost).map(Decision::unspent)
 }
 
 /// When a state is worth as much as no state at all: the instant, in ticks, from which it may be
@@ -260,10 +229,48 @@ pub fn spent_at(policy: &Policy, state: State, now: u64) -> u32 {
     }
 }
 
+/// Whether `now` is in the window that begins at the state's instant. A `now` before it is not: the
+/// difference must not wrap, or the end of time would come just before its beginning.
+#[inline]
+const fn is_current(policy: &Policy, state: State, now: u64) -> bool {
+    now >= state.at && now.wrapping_sub(state.at) < policy.window_ticks()
+}
+
 /// Whether a state lies more than one window ahead of `now`, so that it is ignored: nobody is
 /// locked out for longer than that by a clock that once ran ahead.
 fn is_too_far_ahead(policy: &Policy, state: State, now: u64) -> bool {
     let ahead = state.at.saturating_sub(now);
     let fraction = policy.strategy().has_burst() && state.b > 0;
     ahead > policy.window_ticks() || (ahead == policy.window_ticks() && fraction)
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+
+    use super::*;
+
+    const TEN: Duration = Duration::from_nanos(10);
+
+    #[test]
+    fn a_state_at_the_end_of_time_is_ignored_at_its_beginning() {
+        let state = State { at: u64::MAX - 5, a: 4, b: 0 };
+        for strategy in Strategy::ALL {
+            let policy = Policy::new(strategy, 4, TEN).unwrap();
+            for now in [0, 1, 4] {
+                let seen = peek(&policy, Some(state), now, 4).unwrap();
+                assert_eq!(seen, peek(&policy, None, now, 4).unwrap(), "{strategy} at {now}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_bucket_filled_by_a_lower_burst_is_as_new_when_the_clock_is_back() {
+        let high = Policy::token_bucket(10, TEN).unwrap();
+        let low = high.with_burst(5).unwrap();
+        let state = decide(&high, None, 100, 3).unwrap().state();
+        assert_eq!(rested_at(&low, state), 0);
+        let seen = decide(&low, Some(state), 95, 1).unwrap();
+        assert_eq!(seen, decide(&low, None, 95, 1).unwrap());
+    }
 }

@@ -86,10 +86,7 @@ impl StoreError {
         kind: StoreErrorKind,
         source: impl Into<std::boxed::Box<dyn core::error::Error + Send + Sync>>,
     ) -> Self {
-        Self {
-            kind,
-            source: Some(source.into()),
-        }
+        Self { kind, source: Some(source.into()) }
     }
 
     /// What kind of failure it is.
@@ -115,9 +112,7 @@ impl fmt::Display for StoreError {
 impl core::error::Error for StoreError {
     #[cfg(feature = "std")]
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        self.source
-            .as_ref()
-            .map(|source| &**source as &(dyn core::error::Error + 'static))
+        self.source.as_ref().map(|source| &**source as &(dyn core::error::Error + 'static))
     }
 }
 

@@ -31,12 +31,8 @@ pub enum Strategy {
 
 impl Strategy {
     /// Every strategy, in the order in which the documentation treats them.
-    pub const ALL: [Self; 4] = [
-        Self::FixedWindow,
-        Self::SlidingWindow,
-        Self::TokenBucket,
-        Self::LeakyBucket,
-    ];
+    pub const ALL: [Self; 4] =
+        [Self::FixedWindow, Self::SlidingWindow, Self::TokenBucket, Self::LeakyBucket];
 
     /// The snake-case name of the strategy.
     #[must_use]
@@ -73,10 +69,7 @@ impl FromStr for Strategy {
     type Err = UnknownStrategy;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .into_iter()
-            .find(|strategy| strategy.as_str() == text)
-            .ok_or(UnknownStrategy)
+        Self::ALL.into_iter().find(|strategy| strategy.as_str() == text).ok_or(UnknownStrategy)
     }
 }
 

@@ -43,10 +43,7 @@ impl AsyncLimiter {
     /// A limiter that asks a store which others ask as well.
     #[must_use]
     pub fn over(policy: Policy, store: Arc<dyn DynStore>) -> Self {
-        Self {
-            store,
-            policy: Arc::new(ArcSwap::from_pointee(policy)),
-        }
+        Self { store, policy: Arc::new(ArcSwap::from_pointee(policy)) }
     }
 
     /// Spends one of the key's budget if there is one left.
@@ -95,12 +92,7 @@ impl AsyncLimiter {
         let policy = self.policy();
         let parts = key.parts();
         let key = KeyRef::new(parts.as_ref());
-        let request = Request {
-            policy: &policy,
-            key,
-            cost,
-            action: Action::Take,
-        };
+        let request = Request { policy: &policy, key, cost, action: Action::Take };
         self.store.give_back_dyn(request).await
     }
 
@@ -110,9 +102,7 @@ impl AsyncLimiter {
     ///
     /// [`StoreError`] if the store failed or cannot reset.
     pub async fn reset(&self, key: impl Key) -> Result<(), StoreError> {
-        self.store
-            .reset_dyn(KeyRef::new(key.parts().as_ref()))
-            .await
+        self.store.reset_dyn(KeyRef::new(key.parts().as_ref())).await
     }
 
     /// The policy in force.
@@ -137,22 +127,13 @@ impl AsyncLimiter {
         let policy = self.policy();
         let parts = key.parts();
         let key = KeyRef::new(parts.as_ref());
-        self.store
-            .decide_dyn(Request {
-                policy: &policy,
-                key,
-                cost,
-                action,
-            })
-            .await
+        self.store.decide_dyn(Request { policy: &policy, key, cost, action }).await
     }
 }
 
 impl std::fmt::Debug for AsyncLimiter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("AsyncLimiter")
-            .field("policy", &self.policy())
-            .finish_non_exhaustive()
+        f.debug_struct("AsyncLimiter").field("policy", &self.policy()).finish_non_exhaustive()
     }
 }
 

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
-use gorl_core::{Action, CostExceedsLimit, Decision, Key, KeyRef, LocalStore, Policy, Request};
+use gorl_core::{
+    Action, CostExceedsLimit, Decision, Key, KeyRef, LocalStore, Policy, Request, check_cost,
+};
 use gorl_store_mem::MemoryStore;
 
 use crate::LimiterBuilder;
@@ -68,20 +70,13 @@ impl Limiter {
     }
 
     pub(crate) fn over(policy: Policy, store: MemoryStore) -> Self {
-        Self {
-            store,
-            policy: ArcSwap::from_pointee(policy),
-            changing: Mutex::new(()),
-        }
+        Self { store, policy: ArcSwap::from_pointee(policy), changing: Mutex::new(()) }
     }
 
     /// Spends one of the key's budget if there is one left.
     #[inline]
     pub fn check(&self, key: impl Key) -> Decision {
-        match self.decide(&key, ONE, Action::Take) {
-            Ok(decision) => decision,
-            Err(_) => unreachable!("one is never above a capacity"),
-        }
+        self.store.decide_default(&key, ONE, Action::Take)
     }
 
     /// Spends `cost` of the key's budget if that much is left; all of it or nothing.
@@ -107,16 +102,13 @@ impl Limiter {
     /// ```
     #[inline]
     pub fn check_n(&self, key: impl Key, cost: u32) -> Result<Decision, CostExceedsLimit> {
-        self.decide(&key, cost, Action::Take)
+        fitting(self.store.decide_default(&key, cost, Action::Take))
     }
 
     /// What [`check`](Self::check) would answer, spending nothing.
     #[inline]
     pub fn peek(&self, key: impl Key) -> Decision {
-        match self.decide(&key, ONE, Action::Peek) {
-            Ok(decision) => decision,
-            Err(_) => unreachable!("one is never above a capacity"),
-        }
+        self.store.decide_default(&key, ONE, Action::Peek)
     }
 
     /// What [`check_n`](Self::check_n) would answer, spending nothing.
@@ -126,7 +118,7 @@ impl Limiter {
     /// As [`check_n`](Self::check_n).
     #[inline]
     pub fn peek_n(&self, key: impl Key, cost: u32) -> Result<Decision, CostExceedsLimit> {
-        self.decide(&key, cost, Action::Peek)
+        fitting(self.store.decide_default(&key, cost, Action::Peek))
     }
 
     /// Gives `cost` back to a key, never past full: for a request that was admitted and then not
@@ -148,12 +140,7 @@ impl Limiter {
         let policy = self.policy();
         let parts = key.parts();
         let key = KeyRef::new(parts.as_ref());
-        self.store.give_back_now(Request {
-            policy: &policy,
-            key,
-            cost,
-            action: Action::Take,
-        });
+        self.store.give_back_now(Request { policy: &policy, key, cost, action: Action::Take });
     }
 
     /// Forgets a key: its next request is its first.
@@ -224,19 +211,12 @@ impl Limiter {
     pub fn store(&self) -> &MemoryStore {
         &self.store
     }
+}
 
-    #[inline]
-    fn decide<K: Key>(
-        &self,
-        key: &K,
-        cost: u32,
-        action: Action,
-    ) -> Result<Decision, CostExceedsLimit> {
-        match self.store.decide_default(key, cost, action) {
-            Some(answer) => answer,
-            None => unreachable!("the builder gave the store a default policy"),
-        }
-    }
+/// The decision, unless its cost can never fit; such a one was denied and changed nothing.
+#[inline]
+fn fitting(decision: Decision) -> Result<Decision, CostExceedsLimit> {
+    check_cost(&decision.policy(), decision.cost()).map(|()| decision)
 }
 
 impl std::fmt::Debug for Limiter {

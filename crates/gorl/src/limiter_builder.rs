@@ -14,10 +14,7 @@ pub struct LimiterBuilder {
 
 impl LimiterBuilder {
     pub(crate) fn new(policy: Policy) -> Self {
-        Self {
-            policy,
-            store: MemoryStore::builder(),
-        }
+        Self { policy, store: MemoryStore::builder() }
     }
 
     /// A hard bound on the number of keys; see [`MemoryStoreBuilder::capacity`].

@@ -79,12 +79,12 @@ impl MemoryStoreBuilder {
     #[must_use]
     pub fn build(self) -> MemoryStore {
         let shards = self.shards.unwrap_or_else(|| default_shards(self.capacity));
-        let slots = self
-            .capacity
-            .map(|capacity| slots_per_shard(capacity, shards));
+        let slots = self.capacity.map(|capacity| slots_per_shard(capacity, shards));
         let shard = || {
             let mut shard = Shard::new(slots.unwrap_or(0), slots.is_none());
-            shard.default_policy = self.policy;
+            if let Some(policy) = self.policy {
+                shard.set_default_policy(policy);
+            }
             shard
         };
         MemoryStore::from_parts(
@@ -97,15 +97,9 @@ impl MemoryStoreBuilder {
 
 fn default_shards(capacity: Option<usize>) -> usize {
     let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let wanted = (cpus * SHARDS_PER_CPU)
-        .next_power_of_two()
-        .clamp(MIN_SHARDS, MAX_SHARDS);
+    let wanted = (cpus * SHARDS_PER_CPU).next_power_of_two().clamp(MIN_SHARDS, MAX_SHARDS);
     let useful = capacity.map_or(MAX_SHARDS, |keys| (keys / MIN_KEYS_PER_SHARD).max(1));
-    let useful = if useful.is_power_of_two() {
-        useful
-    } else {
-        useful.next_power_of_two() / 2
-    };
+    let useful = if useful.is_power_of_two() { useful } else { useful.next_power_of_two() / 2 };
     wanted.min(useful)
 }
 

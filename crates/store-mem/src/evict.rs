@@ -37,17 +37,10 @@ impl Shard {
     /// Forgets what is at rest in the group under the hand and moves the hand on; returns how many
     /// more may be removed.
     fn sweep_group(&mut self, now: u64, mut left: usize, room: &Room) -> usize {
-        let group = if self.sweep_hand < self.table.groups() {
-            self.sweep_hand
-        } else {
-            0
-        };
+        let group = if self.sweep_hand < self.table.groups() { self.sweep_hand } else { 0 };
         while left > 0 {
             let policies = &self.policies;
-            let rested = self
-                .table
-                .group(group)
-                .find(|(_, entry)| policies.is_rested(entry, now));
+            let rested = self.table.group(group).find(|(_, entry)| policies.is_rested(entry, now));
             let Some((slot, entry)) = rested else {
                 break;
             };

@@ -1,9 +1,8 @@
-//! A key as 128 keyed bits: what the store keeps in place of the key itself.
+//! A key as 127 keyed bits: what the store keeps in place of the key itself.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::hash::{BuildHasher, RandomState};
+use std::net::IpAddr;
 
-use foldhash::SharedSeed;
-use foldhash::quality::FoldHasher;
 use gorl_core::Part;
 
 /// The low bits of the second word that are not stored: they choose the shard, and a stored entry
@@ -12,10 +11,10 @@ pub(crate) const SHARD_BITS: u32 = 16;
 
 const SHARD_MASK: u64 = (1 << SHARD_BITS) - 1;
 
-/// The keyed 128-bit hash of a key.
+/// The keyed hash of a key: 128 bits, one of them fixed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fingerprint {
-    /// Never zero, so that zero can mark an empty slot. Also chooses the place in the table.
+    /// Odd, so that zero can mark an empty slot. Also chooses the place in the table.
     pub(crate) place: u64,
     /// The other half; its low [`SHARD_BITS`] choose the shard.
     pub(crate) rest: u64,
@@ -38,54 +37,148 @@ impl Fingerprint {
     }
 }
 
-/// The secret of one store: two independent seeds, drawn from the system's randomness when the
-/// store is built and never shown.
+/// The secret of one store: two lanes of independent keys, drawn from the system's randomness when
+/// the store is built and never shown.
 pub(crate) struct Secret {
-    seeds: [SharedSeed; 2],
-    starts: [u64; 2],
+    lanes: [Lane; 2],
+}
+
+/// The keys of one 64-bit lane.
+struct Lane {
+    start: u64,
+    key: u64,
+    end: u64,
 }
 
 impl Secret {
     pub(crate) fn random() -> Self {
         // The standard library's keys come from the system's random source; SipHash under such a
-        // key of four different words gives four words that do not tell one another.
+        // key of different words gives words that do not tell one another.
         let source = RandomState::new();
-        let draw = |n: u64| source.hash_one(n);
-        Self {
-            seeds: [SharedSeed::from_u64(draw(0)), SharedSeed::from_u64(draw(1))],
-            starts: [draw(2), draw(3)],
-        }
+        let lane = |n: u64| Lane {
+            start: source.hash_one(n),
+            key: source.hash_one(n + 1),
+            // A factor with its highest and lowest bit set keeps every bit of the other.
+            end: source.hash_one(n + 2) | (1 << 63) | 1,
+        };
+        Self { lanes: [lane(0), lane(3)] }
     }
 
     /// The fingerprint of a key. Parts carry their kind and length, so that no two lists of parts
-    /// give the hash the same bytes.
+    /// give the hash the same words.
     #[inline]
     pub(crate) fn fingerprint(&self, parts: &[Part<'_>]) -> Fingerprint {
-        let [first, second] = &self.seeds;
-        let place = hash(self.starts[0], first, parts);
-        let rest = hash(self.starts[1], second, parts);
-        Fingerprint {
-            place: place | u64::from(place == 0),
-            rest,
+        // The first part's header goes in by the start value: the common key, one short text, is
+        // then hashed in one round.
+        let header = match parts.first() {
+            Some(first) => ((parts.len() as u64 - 1) << 60) ^ header(first),
+            None => u64::MAX,
+        };
+        let [first, second] = &self.lanes;
+        let mut hash = Hash { a: first.start ^ header, b: second.start ^ header, secret: self };
+        match parts {
+            [Part::Bytes(bytes)] => hash.bytes(bytes),
+            _ => hash.parts(parts),
+        }
+        let place = fold(hash.a, first.end);
+        Fingerprint { place: place | 1, rest: fold(hash.b, second.end) }
+    }
+}
+
+/// A hash under way: two lanes that see the same words under different keys.
+///
+/// A round takes in two words by a folded multiplication, the 128-bit product with its halves
+/// added without carry, which is the round of wyhash and its kin. The keys are secret and the lanes
+/// independent, so to make two keys agree one has to guess 127 bits.
+struct Hash<'a> {
+    a: u64,
+    b: u64,
+    secret: &'a Secret,
+}
+
+impl Hash<'_> {
+    #[inline]
+    fn words(&mut self, x: u64, y: u64) {
+        let [first, second] = &self.secret.lanes;
+        self.a = fold(self.a ^ x, first.key ^ y);
+        self.b = fold(self.b ^ x, second.key ^ y);
+    }
+
+    /// Takes in bytes whose length the header has told.
+    #[inline]
+    fn bytes(&mut self, bytes: &[u8]) {
+        if bytes.len() > 16 {
+            return self.long(bytes);
+        }
+        // Two words that may overlap cover 8 to 16 bytes; shorter ones are read likewise.
+        let (x, y) = match (bytes.first_chunk(), bytes.last_chunk()) {
+            (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
+            _ => short(bytes),
+        };
+        self.words(x, y);
+    }
+
+    #[inline(never)]
+    fn long(&mut self, bytes: &[u8]) {
+        let (pairs, _) = bytes.as_chunks::<16>();
+        // The last sixteen bytes are taken whole, whether or not some were taken before.
+        let whole = bytes.len().saturating_sub(1) / 16;
+        for pair in pairs.iter().take(whole).chain(bytes.last_chunk::<16>()) {
+            let pair = u128::from_le_bytes(*pair);
+            self.wide(pair);
+        }
+    }
+
+    /// Takes in a number of 128 bits.
+    fn wide(&mut self, n: u128) {
+        // The two halves.
+        #[allow(clippy::cast_possible_truncation)]
+        self.words(n as u64, (n >> 64) as u64);
+    }
+
+    /// Takes in all parts, the header of the first excepted.
+    #[inline(never)]
+    fn parts(&mut self, parts: &[Part<'_>]) {
+        for (n, part) in parts.iter().enumerate() {
+            if n > 0 {
+                self.words(header(part), 0);
+            }
+            match part {
+                Part::Bytes(bytes) => self.bytes(bytes),
+                Part::Unsigned(n) | Part::Negative(n) => self.wide(*n),
+                Part::Ip(IpAddr::V4(address)) => self.wide(address.to_bits().into()),
+                Part::Ip(IpAddr::V6(address)) => self.wide(address.to_bits()),
+                // A kind that a later core may add: its debug form is as clear as the kind itself.
+                other => self.bytes(format!("{other:?}").as_bytes()),
+            }
         }
     }
 }
 
+/// Up to seven bytes as two words.
 #[inline]
-fn hash(start: u64, seed: &SharedSeed, parts: &[Part<'_>]) -> u64 {
-    // The first part's header goes in by the start value, which saves a round for the common key
-    // of one part.
-    let Some((first, more)) = parts.split_first() else {
-        return FoldHasher::with_seed(start, seed).finish();
-    };
-    let count = (parts.len() as u64) << 60;
-    let mut hasher = FoldHasher::with_seed(start ^ count ^ header(first), seed);
-    write_body(&mut hasher, first);
-    for part in more {
-        hasher.write_u64(header(part));
-        write_body(&mut hasher, part);
+fn short(bytes: &[u8]) -> (u64, u64) {
+    match (bytes.first_chunk(), bytes.last_chunk(), bytes) {
+        (Some(first), Some(last), _) => {
+            (u32::from_le_bytes(*first).into(), u32::from_le_bytes(*last).into())
+        }
+        (_, _, &[first, .., last]) => {
+            (u64::from(first), u64::from(bytes[bytes.len() / 2]) << 8 | u64::from(last))
+        }
+        (_, _, &[only]) => (u64::from(only), 0),
+        _ => (0, 0),
     }
-    hasher.finish()
+}
+
+/// The product of two words, its halves added without carry.
+#[inline]
+const fn fold(x: u64, y: u64) -> u64 {
+    // The product of two words never exceeds 128 bits; the casts take its halves.
+    #[allow(clippy::cast_possible_truncation)]
+    {
+        let product = (x as u128) * (y as u128);
+        (product as u64) ^ ((product >> 64) as u64)
+    }
 }
 
 /// Kind and length of a part.
@@ -93,24 +186,12 @@ fn hash(start: u64, seed: &SharedSeed, parts: &[Part<'_>]) -> u64 {
 fn header(part: &Part<'_>) -> u64 {
     const KIND: u32 = 56;
     match part {
-        Part::Bytes(bytes) => bytes.len() as u64 | (1 << KIND),
-        Part::Unsigned(_) => 2 << KIND,
-        Part::Negative(_) => 3 << KIND,
-        Part::Ip(std::net::IpAddr::V4(_)) => 4 << KIND,
-        Part::Ip(std::net::IpAddr::V6(_)) => 5 << KIND,
-        _ => 6 << KIND,
-    }
-}
-
-#[inline]
-fn write_body(hasher: &mut FoldHasher<'_>, part: &Part<'_>) {
-    match part {
-        Part::Bytes(bytes) => hasher.write(bytes),
-        Part::Unsigned(n) | Part::Negative(n) => hasher.write_u128(*n),
-        Part::Ip(std::net::IpAddr::V4(address)) => hasher.write_u32(address.to_bits()),
-        Part::Ip(std::net::IpAddr::V6(address)) => hasher.write_u128(address.to_bits()),
-        // A kind that a later core may add: its debug form is as unambiguous as the kind itself.
-        other => hasher.write(format!("{other:?}").as_bytes()),
+        Part::Bytes(bytes) => bytes.len() as u64,
+        Part::Unsigned(_) => 1 << KIND,
+        Part::Negative(_) => 2 << KIND,
+        Part::Ip(IpAddr::V4(_)) => 3 << KIND,
+        Part::Ip(IpAddr::V6(_)) => 4 << KIND,
+        _ => 5 << KIND,
     }
 }
 

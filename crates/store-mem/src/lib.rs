@@ -4,8 +4,8 @@
 //! `gorl_core` on them. It allocates nothing for a key, has no background thread, and a panic in a
 //! caller's code cannot poison it. Most users reach it through `gorl::Limiter`.
 //!
-//! What is kept of a key is a keyed hash of 128 bits; sixteen of them choose the shard and the
-//! other 112 are stored. Two keys that agree in all of them would share a count. The key of the
+//! What is kept of a key is a keyed hash of 127 bits; sixteen of them choose the shard and the
+//! other 111 are stored. Two keys that agree in all of them would share a count. The key of the
 //! hash is drawn at random for each store and never shown, so nobody can look for such a pair, and
 //! among a billion keys the chance that there is one is below one in 10^15.
 

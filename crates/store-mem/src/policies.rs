@@ -4,6 +4,9 @@ use gorl_core::{Policy, State, Strategy, is_rested, rested_at, spent_at};
 
 use crate::table::{Entry, PolicyId};
 
+/// The number of no policy.
+pub(crate) const NO_POLICY: PolicyId = PolicyId::MAX;
+
 /// One policy, and how many entries were written under it.
 struct Kept {
     policy: Policy,
@@ -51,9 +54,7 @@ impl Policies {
     /// Whether entries numbered `id` were written under exactly `policy`.
     #[inline]
     pub(crate) fn is(&self, id: PolicyId, policy: &Policy) -> bool {
-        self.list
-            .get(usize::from(id))
-            .is_some_and(|kept| kept.policy == *policy)
+        self.list.get(usize::from(id)).is_some_and(|kept| kept.policy == *policy)
     }
 
     /// The state of an entry as `policy` reads it; none if it was counted by another strategy.
@@ -107,11 +108,7 @@ impl Policies {
                 capacity: kept.policy.capacity(),
                 rested_at: rested_at(&kept.policy, entry.state),
             },
-            None => Rank {
-                spent: 0,
-                capacity: 1,
-                rested_at: 0,
-            },
+            None => Rank { spent: 0, capacity: 1, rested_at: 0 },
         }
     }
 
@@ -120,33 +117,23 @@ impl Policies {
     }
 
     fn strategy(&self, id: PolicyId) -> Option<Strategy> {
-        self.list
-            .get(usize::from(id))
-            .map(|kept| kept.policy.strategy())
+        self.list.get(usize::from(id)).map(|kept| kept.policy.strategy())
     }
 
     /// A place in the list for a policy that is not in it.
     fn slot_for(&mut self, policy: &Policy) -> usize {
-        let fresh = Kept {
-            policy: *policy,
-            sweep_as: *policy,
-            entries: 0,
-        };
+        let fresh = Kept { policy: *policy, sweep_as: *policy, entries: 0 };
         if let Some(index) = self.list.iter().position(|kept| kept.entries == 0) {
             self.list[index] = fresh;
             return index;
         }
-        if self.list.len() <= usize::from(PolicyId::MAX) {
+        if self.list.len() < usize::from(NO_POLICY) {
             self.list.push(fresh);
             return self.list.len() - 1;
         }
-        // 65 536 policies have entries in this one shard. The new one shares the number of that
+        // 65 535 policies have entries in this one shard. The new one shares the number of that
         // which keeps its states longest; its states are then read as if its policy had changed.
-        let longest = self
-            .list
-            .iter()
-            .enumerate()
-            .max_by_key(|(_, kept)| span(&kept.sweep_as));
+        let longest = self.list.iter().enumerate().max_by_key(|(_, kept)| span(&kept.sweep_as));
         longest.map_or(0, |(index, _)| index)
     }
 }

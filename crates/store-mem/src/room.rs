@@ -10,10 +10,7 @@ pub(crate) struct Room {
 
 impl Room {
     pub(crate) fn new(capacity: Option<usize>) -> Self {
-        Self {
-            capacity,
-            taken: AtomicUsize::new(0),
-        }
+        Self { capacity, taken: AtomicUsize::new(0) }
     }
 
     pub(crate) fn capacity(&self) -> Option<usize> {

@@ -1,13 +1,11 @@
 //! One shard: the decisions on its keys, and the room for them.
 
-use gorl_core::{
-    Action, CostExceedsLimit, Decision, Policy, State, decide_adopted, give_back, peek_adopted,
-};
+use gorl_core::{Action, Decision, Policy, State, decide_adopted, give_back};
 
 use crate::fingerprint::Fingerprint;
-use crate::policies::Policies;
+use crate::policies::{NO_POLICY, Policies};
 use crate::room::Room;
-use crate::table::{Entry, Found, Slot, Table};
+use crate::table::{Entry, EntryWords, PolicyId, Slot, Table, policy_of, set_state, state_of};
 
 /// Entries that move to the new table with each key that is added, while a table is being
 /// replaced; enough to be done long before the new one is full.
@@ -33,20 +31,27 @@ pub(crate) struct Shard {
     /// Whether the table may be replaced by a larger one.
     pub(super) grows: bool,
     /// What applies to requests that name no policy.
-    pub(crate) default_policy: Option<Policy>,
+    default: Default,
+}
+
+/// The policy of questions that name none, and its number in the list, where it counts as an entry
+/// so that it stays.
+#[derive(Clone, Copy)]
+struct Default {
+    policy: Policy,
+    id: PolicyId,
 }
 
 /// One question, as a shard receives it.
-pub(crate) struct Ask<'a> {
+pub(crate) struct Ask {
     pub(crate) print: Fingerprint,
-    pub(crate) policy: &'a Policy,
     pub(crate) now: u64,
     pub(crate) cost: u32,
     pub(crate) action: Action,
 }
 
 /// What is to be done after the lock is released.
-#[derive(Default)]
+#[derive(std::default::Default)]
 pub(crate) struct After {
     /// A table to free: unmapping megabytes is nothing to do under a lock.
     pub(crate) retired: Option<Box<Table>>,
@@ -64,82 +69,102 @@ impl Shard {
             sweep_hand: 0,
             policies: Policies::default(),
             grows,
-            default_policy: None,
+            default: Default { policy: Policy::MOST, id: NO_POLICY },
         }
     }
 
-    /// Decides, and stores what an admission changes.
+    /// Decides on a key that has a state of this policy in the table, which is what nearly every
+    /// decision is; `None` for any other, to be asked again by [`decide`](Self::decide).
+    ///
+    /// It is inlined into the caller, so it takes words, not a structure.
+    #[inline]
+    pub(crate) fn decide_known(
+        &mut self,
+        policy: &Policy,
+        print: Fingerprint,
+        now: u64,
+        cost: u32,
+        action: Action,
+    ) -> Option<Decision> {
+        let words = self.table.find_words(print)?;
+        if !self.policies.is(policy_of(words), policy) {
+            return None;
+        }
+        Some(step_in_place(policy, words, now, cost, action))
+    }
+
+    /// [`decide_known`](Self::decide_known) under the default policy, whose number is known.
+    #[inline]
+    pub(crate) fn decide_default_known(
+        &mut self,
+        print: Fingerprint,
+        now: u64,
+        cost: u32,
+        action: Action,
+    ) -> Option<Decision> {
+        let words = self.table.find_words(print)?;
+        if policy_of(words) != self.default.id {
+            return None;
+        }
+        Some(step_in_place(&self.default.policy, words, now, cost, action))
+    }
+
+    /// The default policy, if there is one.
+    pub(crate) fn default_policy(&self) -> Option<Policy> {
+        (self.default.id != NO_POLICY).then_some(self.default.policy)
+    }
+
+    /// Decides on any key, and stores what an admission changes.
     ///
     /// When `after.needs_room` is set on return nothing was stored: room is to be made elsewhere
-    /// and the question asked again.
-    #[inline]
+    /// and the question asked again. A cost above the capacity is denied.
     pub(crate) fn decide(
         &mut self,
-        ask: &Ask<'_>,
+        policy: &Policy,
+        ask: &Ask,
         room: &Room,
         after: &mut After,
-    ) -> Result<Decision, CostExceedsLimit> {
-        let Found::At(slot, entry) = self.find(ask.print) else {
-            return self.decide_first(ask, room, after);
-        };
-        if self.policies.is(entry.policy(), ask.policy) {
-            let decision = step(ask, Some(entry.state))?;
+    ) -> Decision {
+        let Some(slot) = self.find(ask.print) else {
+            let decision = step(policy, None, ask.now, ask.cost, ask.action);
             if decision.changes_state() {
-                self.table.set(slot, entry.with_state(decision.state()));
+                self.insert(policy, ask, decision.state(), room, after);
             }
-            return Ok(decision);
-        }
-        self.decide_changed(ask, slot, &entry)
-    }
-
-    /// Decides on a key whose state was written under another policy.
-    #[cold]
-    fn decide_changed(
-        &mut self,
-        ask: &Ask<'_>,
-        slot: Slot,
-        entry: &Entry,
-    ) -> Result<Decision, CostExceedsLimit> {
-        let decision = step(ask, self.policies.read_as(entry, ask.policy))?;
+            return decision;
+        };
+        let entry = self.table.entry(slot);
+        let state = if self.policies.is(entry.policy(), policy) {
+            Some(entry.state)
+        } else {
+            self.policies.read_as(&entry, policy)
+        };
+        let decision = step(policy, state, ask.now, ask.cost, ask.action);
         if decision.changes_state() {
-            self.policies.release(entry.policy());
-            let id = self.policies.enlist(ask.policy);
-            self.table
-                .set(slot, Entry::new(ask.print, id, decision.state()));
+            self.rewrite(slot, &entry, policy, ask, decision.state());
         }
-        Ok(decision)
+        decision
     }
 
-    /// Decides on a key that has no state.
-    #[inline(never)]
-    fn decide_first(
-        &mut self,
-        ask: &Ask<'_>,
-        room: &Room,
-        after: &mut After,
-    ) -> Result<Decision, CostExceedsLimit> {
-        let decision = step(ask, None)?;
-        if decision.changes_state() {
-            self.insert(ask, decision.state(), room, after);
-        }
-        Ok(decision)
+    /// Writes the state of an entry that now counts under the policy of the question.
+    fn rewrite(&mut self, slot: Slot, entry: &Entry, policy: &Policy, ask: &Ask, state: State) {
+        let id = self.policies.enlist(policy);
+        self.policies.release(entry.policy());
+        self.table.set(slot, Entry::new(ask.print, id, state));
     }
 
-    fn insert(&mut self, ask: &Ask<'_>, state: State, room: &Room, after: &mut After) {
+    fn insert(&mut self, policy: &Policy, ask: &Ask, state: State, room: &Room, after: &mut After) {
         self.sweep_some(ask.now, room);
         self.move_some(MOVED_PER_INSERT, after);
         if !self.make_room(ask, room) {
             after.needs_room = true;
             return;
         }
-        let id = self.policies.enlist(ask.policy);
-        if let Found::Vacant(slot) = self.table.find(ask.print) {
-            self.table.fill(slot, Entry::new(ask.print, id, state));
-        }
+        let id = self.policies.enlist(policy);
+        self.table.put(Entry::new(ask.print, id, state));
     }
 
     /// Sees to it that one more entry fits, in this table and in the store as a whole.
-    fn make_room(&mut self, ask: &Ask<'_>, room: &Room) -> bool {
+    fn make_room(&mut self, ask: &Ask, room: &Room) -> bool {
         if self.grows {
             let wanted = self.table.len() + 1;
             if self.old.is_none() && wanted * 8 > self.table.slots() * GROW_AT_EIGHTHS {
@@ -190,52 +215,48 @@ impl Shard {
         }
     }
 
-    /// Looks a key up in the table, or fetches it from the old one.
-    #[inline]
-    pub(super) fn find(&mut self, print: Fingerprint) -> Found {
+    /// Looks a key up in the table, and fetches it from the old one if it is still there.
+    fn find(&mut self, print: Fingerprint) -> Option<Slot> {
         let found = self.table.find(print);
-        if self.old.is_none() || matches!(found, Found::At(..)) {
+        let Some(old) = self.old.as_mut().filter(|_| found.is_none()) else {
             return found;
-        }
-        self.fetch(print, found)
-    }
-
-    #[cold]
-    fn fetch(&mut self, print: Fingerprint, vacant: Found) -> Found {
-        let Some(old) = self.old.as_mut() else {
-            return vacant;
         };
-        let Found::At(slot, entry) = old.find(print) else {
-            return vacant;
-        };
+        let slot = old.find(print)?;
+        let entry = old.entry(slot);
         old.remove(slot);
-        self.table
-            .put(entry)
-            .map_or(Found::Full, |slot| Found::At(slot, entry))
+        self.table.put(entry)
     }
 
     /// Gives `cost` back to a key that has a state.
-    pub(crate) fn give_back(&mut self, ask: &Ask<'_>, room: &Room) {
-        let Found::At(slot, entry) = self.find(ask.print) else {
+    pub(crate) fn give_back(&mut self, policy: &Policy, ask: &Ask, room: &Room) {
+        let Some(slot) = self.find(ask.print) else {
             return;
         };
-        let Some(state) = self.policies.read_as(&entry, ask.policy) else {
+        let entry = self.table.entry(slot);
+        let Some(state) = self.policies.read_as(&entry, policy) else {
             return;
         };
-        match give_back(ask.policy, state, ask.now, ask.cost) {
-            Some(state) => {
-                self.policies.release(entry.policy());
-                let id = self.policies.enlist(ask.policy);
-                self.table.set(slot, Entry::new(ask.print, id, state));
-            }
+        match give_back(policy, state, ask.now, ask.cost) {
+            Some(state) => self.rewrite(slot, &entry, policy, ask, state),
             None => self.remove(slot, &entry, room),
         }
     }
 
     /// Forgets a key.
     pub(crate) fn reset(&mut self, print: Fingerprint, room: &Room) {
-        if let Found::At(slot, entry) = self.find(print) {
+        if let Some(slot) = self.find(print) {
+            let entry = self.table.entry(slot);
             self.remove(slot, &entry, room);
+        }
+    }
+
+    /// Sets the policy of questions that name none; see [`Policies::replaced`].
+    pub(crate) fn set_default_policy(&mut self, policy: Policy) {
+        let id = self.policies.enlist(&policy);
+        let old = std::mem::replace(&mut self.default, Default { policy, id });
+        if old.id != NO_POLICY {
+            self.policies.release(old.id);
+            self.policies.replaced(&old.policy, &policy);
         }
     }
 
@@ -262,10 +283,27 @@ impl Shard {
     }
 }
 
+/// Decides on the state in an entry, which was written under this very policy.
 #[inline]
-fn step(ask: &Ask<'_>, state: Option<State>) -> Result<Decision, CostExceedsLimit> {
-    match ask.action {
-        Action::Take => decide_adopted(ask.policy, state, ask.now, ask.cost),
-        Action::Peek => peek_adopted(ask.policy, state, ask.now, ask.cost),
+fn step_in_place(
+    policy: &Policy,
+    words: &mut EntryWords,
+    now: u64,
+    cost: u32,
+    action: Action,
+) -> Decision {
+    let decision = step(policy, Some(state_of(words)), now, cost, action);
+    if decision.changes_state() {
+        set_state(words, decision.state());
+    }
+    decision
+}
+
+#[inline]
+fn step(policy: &Policy, state: Option<State>, now: u64, cost: u32, action: Action) -> Decision {
+    let decision = decide_adopted(policy, state, now, cost);
+    match action {
+        Action::Take => decision,
+        Action::Peek => decision.unspent(),
     }
 }

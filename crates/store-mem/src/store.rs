@@ -3,7 +3,7 @@
 use crossbeam_utils::CachePadded;
 use gorl_core::{
     Action, Clock, CostExceedsLimit, DecideError, Decision, Key, KeyRef, LocalStore, Part, Policy,
-    Request, Store, StoreError,
+    Request, Store, StoreError, check_cost,
 };
 
 use crate::builder::MemoryStoreBuilder;
@@ -53,15 +53,8 @@ impl MemoryStore {
     }
 
     pub(crate) fn from_parts(shards: Vec<Shard>, room: Room, clock: ClockSource) -> Self {
-        let shards = shards
-            .into_iter()
-            .map(|shard| CachePadded::new(SpinLock::new(shard)));
-        Self {
-            shards: shards.collect(),
-            secret: Secret::random(),
-            room,
-            clock,
-        }
+        let shards = shards.into_iter().map(|shard| CachePadded::new(SpinLock::new(shard)));
+        Self { shards: shards.collect(), secret: Secret::random(), room, clock }
     }
 
     /// Decides on a key under `policy`; what [`LocalStore::decide_now`] does, for a key by its own
@@ -82,40 +75,26 @@ impl MemoryStore {
     }
 
     /// Decides on a key under the store's default policy, which
-    /// [`set_default_policy`](Self::set_default_policy) sets. `None` if there is no such policy.
+    /// [`set_default_policy`](Self::set_default_policy) sets.
     ///
     /// The policy lies with the counts and changes with them under one lock, so this costs nothing
     /// over a policy that cannot change.
     ///
-    /// # Errors
+    /// A cost above the policy's capacity is denied, with a wait that means nothing:
+    /// [`check_cost`] with [`Decision::policy`] tells.
     ///
-    /// [`CostExceedsLimit`] if `cost` is above the policy's capacity.
+    /// # Panics
+    ///
+    /// If the store has no default policy.
     #[inline]
-    pub fn decide_default<K: Key + ?Sized>(
-        &self,
-        key: &K,
-        cost: u32,
-        action: Action,
-    ) -> Option<Result<Decision, CostExceedsLimit>> {
+    pub fn decide_default<K: Key + ?Sized>(&self, key: &K, cost: u32, action: Action) -> Decision {
         let print = self.secret.fingerprint(key.parts().as_ref());
         let now = self.clock.now_ns();
-        loop {
-            let mut after = After::default();
-            let answer = self.shard(print).with(|shard| {
-                let policy = shard.default_policy?;
-                let ask = Ask {
-                    print,
-                    policy: &policy,
-                    now,
-                    cost,
-                    action,
-                };
-                Some(shard.decide(&ask, &self.room, &mut after))
-            });
-            if !after.needs_room {
-                return answer;
-            }
-            self.make_room_elsewhere(print, now);
+        let known =
+            self.shard(print).with(|shard| shard.decide_default_known(print, now, cost, action));
+        match known {
+            Some(decision) => decision,
+            None => self.decide_rare(None, &Ask { print, now, cost, action }),
         }
     }
 
@@ -127,23 +106,35 @@ impl MemoryStore {
         cost: u32,
         action: Action,
     ) -> Result<Decision, CostExceedsLimit> {
+        check_cost(policy, cost)?;
         let print = self.secret.fingerprint(parts);
-        let ask = Ask {
-            print,
-            policy,
-            now: self.clock.now_ns(),
-            cost,
-            action,
-        };
+        let now = self.clock.now_ns();
+        let known =
+            self.shard(print).with(|shard| shard.decide_known(policy, print, now, cost, action));
+        Ok(match known {
+            Some(decision) => decision,
+            None => self.decide_rare(Some(policy), &Ask { print, now, cost, action }),
+        })
+    }
+
+    /// Decides on a key that is new, or whose state is of another policy, under the given policy
+    /// or the default one.
+    #[inline(never)]
+    fn decide_rare(&self, policy: Option<&Policy>, ask: &Ask) -> Decision {
         loop {
+            // What it holds is freed when the lock has been released.
             let mut after = After::default();
-            let answer = self
-                .shard(print)
-                .with(|shard| shard.decide(&ask, &self.room, &mut after));
+            let decision = self.shard(ask.print).with(|shard| {
+                let policy = policy.copied().or_else(|| shard.default_policy());
+                policy.map(|policy| shard.decide(&policy, ask, &self.room, &mut after))
+            });
+            let Some(decision) = decision else {
+                panic!("the store has no default policy: set MemoryStoreBuilder::default_policy");
+            };
             if !after.needs_room {
-                return answer;
+                return decision;
             }
-            self.make_room_elsewhere(print, ask.now);
+            self.make_room_elsewhere(ask.print, ask.now);
         }
     }
 
@@ -166,11 +157,7 @@ impl MemoryStore {
     /// the caller sees to it that there is one at a time.
     pub fn set_default_policy(&self, policy: Policy) {
         for shard in &self.shards {
-            shard.with(|shard| {
-                if let Some(old) = shard.default_policy.replace(policy) {
-                    shard.policy_replaced(&old, &policy);
-                }
-            });
+            shard.with(|shard| shard.set_default_policy(policy));
         }
     }
 
@@ -194,10 +181,7 @@ impl MemoryStore {
     /// How many keys have a state, at rest or not.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.shards
-            .iter()
-            .map(|shard| shard.with(|shard| shard.len()))
-            .sum()
+        self.shards.iter().map(|shard| shard.with(|shard| shard.len())).sum()
     }
 
     /// Whether no key has a state.
@@ -221,11 +205,7 @@ impl MemoryStore {
     /// Bytes of memory that the store holds, its tables and its own size.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        let heap: usize = self
-            .shards
-            .iter()
-            .map(|shard| shard.with(|shard| shard.bytes()))
-            .sum();
+        let heap: usize = self.shards.iter().map(|shard| shard.with(|shard| shard.bytes())).sum();
         heap + size_of_val::<[_]>(&self.shards) + size_of::<Self>()
     }
 
@@ -262,31 +242,19 @@ impl std::fmt::Debug for MemoryStore {
 impl LocalStore for MemoryStore {
     #[inline]
     fn decide_now(&self, request: Request<'_>) -> Result<Decision, CostExceedsLimit> {
-        self.decide_parts(
-            request.policy,
-            request.key.parts(),
-            request.cost,
-            request.action,
-        )
+        self.decide_parts(request.policy, request.key.parts(), request.cost, request.action)
     }
 
     fn give_back_now(&self, request: Request<'_>) {
         let print = self.secret.fingerprint(request.key.parts());
-        let ask = Ask {
-            print,
-            policy: request.policy,
-            now: self.clock.now_ns(),
-            cost: request.cost,
-            action: request.action,
-        };
-        self.shard(print)
-            .with(|shard| shard.give_back(&ask, &self.room));
+        let ask =
+            Ask { print, now: self.clock.now_ns(), cost: request.cost, action: request.action };
+        self.shard(print).with(|shard| shard.give_back(request.policy, &ask, &self.room));
     }
 
     fn reset_now(&self, key: KeyRef<'_>) {
         let print = self.secret.fingerprint(key.parts());
-        self.shard(print)
-            .with(|shard| shard.reset(print, &self.room));
+        self.shard(print).with(|shard| shard.reset(print, &self.room));
     }
 }
 

@@ -11,6 +11,9 @@ const GROUP_WORDS: usize = GROUP * ENTRY_WORDS;
 const GROUP_BYTES: usize = GROUP_WORDS * size_of::<u64>();
 const POLICY_MASK: u64 = (1 << SHARD_BITS) - 1;
 
+/// An entry as it lies in the table: place, rest and policy, instant, counts.
+pub(crate) type EntryWords = [u64; ENTRY_WORDS];
+
 /// The number of a policy in the shard's list.
 pub(crate) type PolicyId = u16;
 
@@ -25,17 +28,7 @@ pub(crate) struct Entry {
 impl Entry {
     #[inline]
     pub(crate) fn new(print: Fingerprint, policy: PolicyId, state: State) -> Self {
-        Self {
-            place: print.place,
-            rest_and_policy: print.stored_rest() | u64::from(policy),
-            state,
-        }
-    }
-
-    /// The same key's entry with another state, written under the same policy.
-    #[inline]
-    pub(crate) fn with_state(self, state: State) -> Self {
-        Self { state, ..self }
+        Self { place: print.place, rest_and_policy: print.stored_rest() | u64::from(policy), state }
     }
 
     #[inline]
@@ -65,14 +58,6 @@ pub(crate) struct Table {
     len: usize,
 }
 
-/// The outcome of a search: the entry, or where it would go.
-pub(crate) enum Found {
-    At(Slot, Entry),
-    Vacant(Slot),
-    /// Every slot is taken by somebody else.
-    Full,
-}
-
 impl Table {
     /// A table with room for `slots` entries, rounded up to whole groups.
     ///
@@ -85,12 +70,7 @@ impl Table {
         let words = vec![0; (groups + 1) * GROUP_WORDS];
         let misaligned = words.as_ptr() as usize % GROUP_BYTES;
         let start = (GROUP_BYTES - misaligned) % GROUP_BYTES / size_of::<u64>();
-        Self {
-            words,
-            start,
-            groups,
-            len: 0,
-        }
+        Self { words, start, groups, len: 0 }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -110,50 +90,59 @@ impl Table {
     }
 
     /// Looks a fingerprint up.
-    #[inline]
-    pub(crate) fn find(&self, print: Fingerprint) -> Found {
-        let rest = print.stored_rest();
+    pub(crate) fn find(&self, print: Fingerprint) -> Option<Slot> {
         let mut group = self.home(print.place);
         for _ in 0..self.groups {
             let first = self.start + group * GROUP_WORDS;
-            let Some(words) = self
-                .words
-                .get(first..)
-                .and_then(<[u64]>::first_chunk::<GROUP_WORDS>)
-            else {
-                break;
-            };
-            for (n, entry) in words.as_chunks::<ENTRY_WORDS>().0.iter().enumerate() {
+            for n in 0..GROUP {
                 let slot = Slot(first + n * ENTRY_WORDS);
-                if entry[0] == print.place && entry[1] & !POLICY_MASK == rest {
-                    return Found::At(slot, decode(entry));
+                let words = self.words[slot.0..].first_chunk::<ENTRY_WORDS>()?;
+                if is_of(words, print) {
+                    return Some(slot);
                 }
-                if entry[0] == 0 {
-                    return Found::Vacant(slot);
+                if words[0] == 0 {
+                    return None;
                 }
             }
             group = self.after(group);
         }
-        Found::Full
+        None
     }
 
-    /// Overwrites the state of an entry that is there.
+    /// Looks a fingerprint up, for the path that every decision takes: the entry's own words.
     #[inline]
-    pub(crate) fn set(&mut self, slot: Slot, entry: Entry) {
-        if let Some(words) = self
-            .words
-            .get_mut(slot.0..)
-            .and_then(<[u64]>::first_chunk_mut)
-        {
-            *words = encode(entry);
+    pub(crate) fn find_words(&mut self, print: Fingerprint) -> Option<&mut EntryWords> {
+        let mut group = self.home(print.place);
+        for _ in 0..self.groups {
+            let first = self.start + group * GROUP_WORDS;
+            let words = self.words.get_mut(first..)?.first_chunk_mut::<GROUP_WORDS>()?;
+            let entries = words.as_chunks_mut::<ENTRY_WORDS>().0;
+            if let Some(n) = entries.iter().position(|entry| is_of(entry, print)) {
+                return self.words.get_mut(first + n * ENTRY_WORDS..)?.first_chunk_mut();
+            }
+            if entries[GROUP - 1][0] == 0 {
+                return None;
+            }
+            group = self.after(group);
+        }
+        None
+    }
+
+    /// The entry in a taken slot.
+    pub(crate) fn entry(&self, slot: Slot) -> Entry {
+        Entry {
+            place: self.words[slot.0],
+            rest_and_policy: self.words[slot.0 + 1],
+            state: state_of_words(self.words[slot.0 + 2], self.words[slot.0 + 3]),
         }
     }
 
-    /// Fills a slot that [`find`](Self::find) reported vacant.
-    #[inline]
-    pub(crate) fn fill(&mut self, slot: Slot, entry: Entry) {
-        self.len += 1;
-        self.set(slot, entry);
+    /// Overwrites the entry in a slot.
+    pub(crate) fn set(&mut self, slot: Slot, entry: Entry) {
+        self.words[slot.0] = entry.place;
+        self.words[slot.0 + 1] = entry.rest_and_policy;
+        self.words[slot.0 + 2] = entry.state.at;
+        self.words[slot.0 + 3] = encode_counts(entry.state);
     }
 
     /// Adds an entry whose key is not in the table; `None` if every slot is taken.
@@ -163,7 +152,8 @@ impl Table {
             let taken = self.group(group).count();
             if taken < GROUP {
                 let slot = Slot(self.start + group * GROUP_WORDS + taken * ENTRY_WORDS);
-                self.fill(slot, entry);
+                self.len += 1;
+                self.set(slot, entry);
                 return Some(slot);
             }
             group = self.after(group);
@@ -174,11 +164,10 @@ impl Table {
     /// The entries of a group, with their slots.
     pub(crate) fn group(&self, group: usize) -> impl Iterator<Item = (Slot, Entry)> + '_ {
         let first = self.start + group * GROUP_WORDS;
-        let words = self.words.get(first..first + GROUP_WORDS).unwrap_or(&[]);
-        let entries = words.as_chunks::<ENTRY_WORDS>().0.iter().enumerate();
-        entries
-            .take_while(|(_, entry)| entry[0] != 0)
-            .map(move |(n, entry)| (Slot(first + n * ENTRY_WORDS), decode(entry)))
+        (0..GROUP)
+            .map(move |n| Slot(first + n * ENTRY_WORDS))
+            .take_while(|slot| self.words[slot.0] != 0)
+            .map(|slot| (slot, self.entry(slot)))
     }
 
     /// Empties a slot and closes the gap, so that every search still ends where it should.
@@ -193,11 +182,7 @@ impl Table {
         let mut scan = gap_group;
         loop {
             let was_full = self.group(scan).count() == GROUP;
-            let filler = if scan == gap_group {
-                None
-            } else {
-                self.movable(scan, gap_group)
-            };
+            let filler = if scan == gap_group { None } else { self.movable(scan, gap_group) };
             if let Some((from, entry)) = filler {
                 self.set(gap, entry);
                 gap = from;
@@ -215,13 +200,7 @@ impl Table {
                 break;
             }
         }
-        if let Some(words) = self
-            .words
-            .get_mut(gap.0..)
-            .and_then(<[u64]>::first_chunk_mut)
-        {
-            *words = [0; ENTRY_WORDS];
-        }
+        self.words[gap.0..gap.0 + ENTRY_WORDS].fill(0);
     }
 
     /// Moves the last entry of the group into the gap and returns where that entry was.
@@ -238,8 +217,7 @@ impl Table {
     /// An entry of `group` that may also lie in `target`: its home is not after `target`.
     fn movable(&self, group: usize, target: usize) -> Option<(Slot, Entry)> {
         let back = self.distance(target, group);
-        self.group(group)
-            .find(|(_, entry)| self.distance(self.home(entry.place), group) >= back)
+        self.group(group).find(|(_, entry)| self.distance(self.home(entry.place), group) >= back)
     }
 
     /// The group where a search for `place` begins: `place` scaled to the number of groups.
@@ -253,40 +231,51 @@ impl Table {
 
     #[inline]
     fn after(&self, group: usize) -> usize {
-        if group + 1 == self.groups {
-            0
-        } else {
-            group + 1
-        }
+        if group + 1 == self.groups { 0 } else { group + 1 }
     }
 
     fn distance(&self, from: usize, to: usize) -> usize {
-        if to >= from {
-            to - from
-        } else {
-            to + self.groups - from
-        }
+        if to >= from { to - from } else { to + self.groups - from }
     }
 }
 
+/// Whether an entry is of a key. Its low bits, where the policy's number is, are not compared.
 #[inline]
-fn decode(words: &[u64; ENTRY_WORDS]) -> Entry {
-    // The two halves of the last word.
+fn is_of(words: &EntryWords, print: Fingerprint) -> bool {
+    words[0] == print.place && (words[1] ^ print.rest) <= POLICY_MASK
+}
+
+/// The number of the policy under which an entry was written.
+#[inline]
+pub(crate) fn policy_of(words: &EntryWords) -> PolicyId {
+    // The mask leaves sixteen bits.
     #[allow(clippy::cast_possible_truncation)]
-    let state = State {
-        at: words[2],
-        a: words[3] as u32,
-        b: (words[3] >> 32) as u32,
-    };
-    Entry {
-        place: words[0],
-        rest_and_policy: words[1],
-        state,
-    }
+    let id = (words[1] & POLICY_MASK) as PolicyId;
+    id
+}
+
+/// The state in an entry.
+#[inline]
+pub(crate) fn state_of(words: &EntryWords) -> State {
+    state_of_words(words[2], words[3])
+}
+
+/// Overwrites the state in an entry.
+#[inline]
+pub(crate) fn set_state(words: &mut EntryWords, state: State) {
+    words[2] = state.at;
+    words[3] = encode_counts(state);
 }
 
 #[inline]
-fn encode(entry: Entry) -> [u64; ENTRY_WORDS] {
-    let counts = u64::from(entry.state.a) | (u64::from(entry.state.b) << 32);
-    [entry.place, entry.rest_and_policy, entry.state.at, counts]
+fn state_of_words(at: u64, counts: u64) -> State {
+    // The two halves of the word.
+    #[allow(clippy::cast_possible_truncation)]
+    let (a, b) = (counts as u32, (counts >> 32) as u32);
+    State { at, a, b }
+}
+
+#[inline]
+fn encode_counts(state: State) -> u64 {
+    u64::from(state.a) | (u64::from(state.b) << 32)
 }

@@ -16,55 +16,44 @@ pub(super) fn step(policy: &Policy, state: Option<State>, now: u64, cost: u32) -
         Some(state) if now > state.at => drained(policy, View::of(policy, state), now),
         // The clock went back, or stands still: nothing has drained.
         Some(state) if !super::is_too_far_ahead(policy, state, now) => View::of(policy, state),
-        _ => View {
-            at: now,
-            a: 0,
-            b: 0,
-        },
+        _ => View { at: now, a: 0, b: 0 },
     };
+    // A lowered burst can leave nothing spent at an instant that is still to come. Such a state is
+    // rested, so it must be worth no more and no less than none.
+    let view = if view.a == 0 { View { at: now, a: 0, b: 0 } } else { view };
     let fits = match view.a.checked_add(cost) {
         Some(total) => total <= policy.capacity(),
         None => false,
     };
-    if fits {
-        (
-            View {
-                a: view.a.wrapping_add(cost),
-                ..view
-            },
-            true,
-        )
-    } else {
-        (view, cost == 0)
-    }
+    if fits { (View { a: view.a.wrapping_add(cost), ..view }, true) } else { (view, cost == 0) }
 }
 
 /// What is still spent at `now`, which is after `view.at`, and the instant at which that count was exact.
 #[inline]
 fn drained(policy: &Policy, view: View, now: u64) -> View {
-    let limit = policy.limit_nonzero();
     let window = policy.window_nonzero();
-    let elapsed = wide::mul(now.wrapping_sub(view.at), u64::from(limit.get()))
+    let elapsed = wide::mul(now.wrapping_sub(view.at), u64::from(policy.limit()))
         .saturating_sub(u128::from(view.b));
     if elapsed < u128::from(window.get()) && view.a > 0 {
         return view;
     }
     if elapsed >= wide::mul(u64::from(view.a), window.get()) {
-        return View {
-            at: now,
-            a: 0,
-            b: 0,
-        };
+        return View { at: now, a: 0, b: 0 };
     }
-    // Below `view.a`, by the test above, so it fits 32 bits.
+    drained_in_part(policy, view, elapsed)
+}
+
+/// The bucket after `elapsed`, which drains something and not all.
+#[inline(never)]
+fn drained_in_part(policy: &Policy, view: View, elapsed: u128) -> View {
+    let window = policy.window_nonzero();
+    // Below `view.a`, since not all has drained, so it fits 32 bits.
     let units = wide::saturate(wide::div(elapsed, window));
     let passed = wide::mul(units, window.get()).wrapping_add(u128::from(view.b));
-    let (ticks, fraction) = wide::div_rem(passed, limit);
+    let (ticks, fraction) = wide::div_rem(passed, policy.limit_nonzero());
     View {
         at: view.at.saturating_add(wide::saturate(ticks)),
-        a: view
-            .a
-            .saturating_sub(u32::try_from(units).unwrap_or(u32::MAX)),
+        a: view.a.saturating_sub(u32::try_from(units).unwrap_or(u32::MAX)),
         b: fraction,
     }
 }

@@ -10,24 +10,14 @@ use crate::{Policy, State};
 #[inline]
 pub(super) fn step(policy: &Policy, state: Option<State>, now: u64, cost: u32) -> (View, bool) {
     let view = match state {
-        Some(state) if now.wrapping_sub(state.at) < policy.window_ticks() => View::window(state),
+        Some(state) if super::is_current(policy, state, now) => View::window(state),
         _ => elsewhere(policy, state, now),
     };
     let fits = match view.a.checked_add(cost) {
         Some(total) => total <= policy.limit(),
         None => false,
     };
-    if fits {
-        (
-            View {
-                a: view.a.wrapping_add(cost),
-                ..view
-            },
-            true,
-        )
-    } else {
-        (view, cost == 0)
-    }
+    if fits { (View { a: view.a.wrapping_add(cost), ..view }, true) } else { (view, cost == 0) }
 }
 
 /// The window at `now` when the state is not of it: a fresh one, or the state's own if that lies
@@ -38,11 +28,7 @@ fn elsewhere(policy: &Policy, state: Option<State>, now: u64) -> View {
         Some(state) if state.at > now && !super::is_too_far_ahead(policy, state, now) => {
             View::window(state)
         }
-        _ => View {
-            at: now.wrapping_sub(now % policy.window_nonzero()),
-            a: 0,
-            b: 0,
-        },
+        _ => View { at: now.wrapping_sub(now % policy.window_nonzero()), a: 0, b: 0 },
     }
 }
 

@@ -13,18 +13,11 @@ use crate::{Policy, State};
 #[inline]
 pub(super) fn step(policy: &Policy, state: Option<State>, now: u64, cost: u32) -> (View, bool) {
     let view = match state {
-        Some(state) if now.wrapping_sub(state.at) < policy.window_ticks() => View::window(state),
+        Some(state) if super::is_current(policy, state, now) => View::window(state),
         Some(state) => rolled(policy, state, now),
-        None => View {
-            at: now,
-            a: 0,
-            b: 0,
-        },
+        None => View { at: now, a: 0, b: 0 },
     };
-    let room = policy
-        .limit()
-        .checked_sub(view.a)
-        .and_then(|room| room.checked_sub(cost));
+    let room = policy.limit().checked_sub(view.a).and_then(|room| room.checked_sub(cost));
     let fits = match room {
         Some(_) if view.b == 0 => true,
         Some(room) => {
@@ -32,28 +25,14 @@ pub(super) fn step(policy: &Policy, state: Option<State>, now: u64, cost: u32) -
         }
         None => false,
     };
-    if fits {
-        (
-            View {
-                a: view.a.wrapping_add(cost),
-                ..view
-            },
-            true,
-        )
-    } else {
-        (view, cost == 0)
-    }
+    if fits { (View { a: view.a.wrapping_add(cost), ..view }, true) } else { (view, cost == 0) }
 }
 
 /// The windows at `now` when the state's current one does not hold it.
 #[cold]
 fn rolled(policy: &Policy, state: State, now: u64) -> View {
     let window = policy.window_ticks();
-    let fresh = View {
-        at: now,
-        a: 0,
-        b: 0,
-    };
+    let fresh = View { at: now, a: 0, b: 0 };
     if state.at > now {
         // The clock went back: decided at the state's own start, unless that is too far off.
         return if super::is_too_far_ahead(policy, state, now) {
@@ -65,11 +44,7 @@ fn rolled(policy: &Policy, state: State, now: u64) -> View {
     let elapsed = now.wrapping_sub(state.at);
     let one_passed = elapsed.wrapping_sub(window) < window;
     if one_passed && state.a > 0 {
-        View {
-            at: state.at.wrapping_add(window),
-            a: 0,
-            b: state.a,
-        }
+        View { at: state.at.wrapping_add(window), a: 0, b: state.a }
     } else {
         fresh
     }
@@ -79,20 +54,14 @@ fn rolled(policy: &Policy, state: State, now: u64) -> View {
 #[inline]
 fn carried(policy: &Policy, view: View, now: u64) -> u128 {
     let elapsed = now.saturating_sub(view.at);
-    wide::mul(
-        u64::from(view.b),
-        policy.window_ticks().saturating_sub(elapsed),
-    )
+    wide::mul(u64::from(view.b), policy.window_ticks().saturating_sub(elapsed))
 }
 
 /// The largest cost that fits at `now`: `⌊limit − estimate⌋`.
 pub(crate) fn remaining(policy: &Policy, view: View, now: u64) -> u32 {
     let weighted = wide::div_ceil(carried(policy, view, now), policy.window_nonzero());
     let weighted = u32::try_from(weighted).unwrap_or(u32::MAX);
-    policy
-        .limit()
-        .saturating_sub(view.a)
-        .saturating_sub(weighted)
+    policy.limit().saturating_sub(view.a).saturating_sub(weighted)
 }
 
 /// Ticks from `now` until `cost` fits: when the weight of the previous window has decayed enough,
@@ -100,14 +69,9 @@ pub(crate) fn remaining(policy: &Policy, view: View, now: u64) -> u32 {
 pub(crate) fn wait(policy: &Policy, view: View, now: u64, cost: u32) -> u128 {
     let start = u128::from(view.at);
     let window = u128::from(policy.window_ticks());
-    let room = policy
-        .limit()
-        .checked_sub(view.a)
-        .and_then(|room| room.checked_sub(cost));
+    let room = policy.limit().checked_sub(view.a).and_then(|room| room.checked_sub(cost));
     let instant = match room {
-        Some(room) => start
-            .saturating_add(window)
-            .saturating_sub(lead(policy, room, view.b)),
+        Some(room) => start.saturating_add(window).saturating_sub(lead(policy, room, view.b)),
         None => {
             let room = policy.limit().saturating_sub(cost);
             let end = start.saturating_add(window).saturating_add(window);

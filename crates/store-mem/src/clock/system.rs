@@ -50,9 +50,7 @@ impl Clock for SystemClock {
 fn system_ns() -> u64 {
     static START: OnceLock<(Instant, u64)> = OnceLock::new();
     let (start, epoch_ns) = START.get_or_init(|| {
-        let since = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         (Instant::now(), saturate(since.as_nanos()))
     });
     epoch_ns.saturating_add(saturate(start.elapsed().as_nanos()))
@@ -145,11 +143,7 @@ mod anchored {
             if exact {
                 self.counter.set(counter);
                 self.ns.set(ns);
-                self.good_for.set(if first {
-                    0
-                } else {
-                    self.adopt_rate(counts, passed)
-                });
+                self.good_for.set(if first { 0 } else { self.adopt_rate(counts, passed) });
             }
             self.tell(ns)
         }
@@ -202,9 +196,7 @@ mod tests {
             let before = system_ns();
             let now = SystemClock.now_ns();
             let after = system_ns();
-            worst = worst
-                .max(before.saturating_sub(now))
-                .max(now.saturating_sub(after));
+            worst = worst.max(before.saturating_sub(now)).max(now.saturating_sub(after));
             assert!(now >= last, "went back by {} ns", last - now);
             last = now;
         }

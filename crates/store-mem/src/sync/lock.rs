@@ -31,10 +31,7 @@ impl Drop for Release<'_> {
 
 impl<T> SpinLock<T> {
     pub(crate) fn new(value: T) -> Self {
-        Self {
-            held: AtomicBool::new(false),
-            value: UnsafeCell::new(value),
-        }
+        Self { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
     /// Runs `section` with the value, alone.
@@ -55,9 +52,7 @@ impl<T> SpinLock<T> {
     fn try_acquire(&self) -> bool {
         // Pairs with the releasing store in `Release`.
         // loom: same_key_admits_exactly_the_limit
-        self.held
-            .compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed)
-            .is_ok()
+        self.held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     #[cold]
