@@ -4,14 +4,27 @@
 use core::panic::PanicInfo;
 use core::time::Duration;
 
-use gorl_core::Policy;
+use gorl_core::{Policy, State, decide};
 
-/// The capacity of a token bucket, or 0 when there is no such policy.
+/// One decision of a sliding window: what is still allowed, or -1 for a denial or a bad policy.
+///
+/// # Safety
+///
+/// `state` must point to a state that nobody else uses meanwhile.
 #[unsafe(no_mangle)]
-pub extern "C" fn gorl_capacity(limit: u64, window_seconds: u64, burst: u64) -> u32 {
-    Policy::token_bucket(limit, Duration::from_secs(window_seconds))
-        .and_then(|policy| policy.with_burst(burst))
-        .map_or(0, |policy| policy.capacity())
+pub unsafe extern "C" fn gorl_check(limit: u64, seconds: u64, state: *mut State, now: u64) -> i64 {
+    let Ok(policy) = Policy::sliding_window(limit, Duration::from_secs(seconds)) else {
+        return -1;
+    };
+    // SAFETY: the caller promises that the pointer is valid and not shared.
+    let state = unsafe { &mut *state };
+    match decide(&policy, Some(*state), now, 1) {
+        Ok(decision) if decision.is_allowed() => {
+            *state = decision.state();
+            i64::from(decision.remaining())
+        }
+        _ => -1,
+    }
 }
 
 #[panic_handler]
