@@ -19,7 +19,7 @@ pub(crate) fn run(args: &[OsString]) -> Result<()> {
     }
     command::run(
         cargo()
-            .args(["run", "--quiet", "--release", "--locked"])
+            .args(["run", "--quiet", "--release"])
             .args(["--manifest-path", "xtask/peers/Cargo.toml", "--"])
             .args(options),
     )

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::command::{self, cargo};
+use crate::command::{self, cargo, root};
 use crate::metadata::{Package, Workspace};
 use crate::no_std;
 
@@ -34,7 +34,13 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     for combination in workspace.crates().flat_map(combinations) {
         command::run(cargo().args(combination))?;
     }
-    no_std::check()
+    no_std::check()?;
+    // The benchmark lives in a workspace of its own, and would go stale unseen.
+    command::run(
+        cargo()
+            .current_dir(root().join("xtask/peers"))
+            .args(["test", "--quiet"]),
+    )
 }
 
 /// nextest where it is installed, for it runs tests side by side and shows the slow ones.

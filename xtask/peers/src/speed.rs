@@ -1,0 +1,171 @@
+//! Time a decision: all limiters in turn, round after round, and the median of the rounds.
+
+use std::hint::black_box;
+use std::sync::Barrier;
+use std::thread;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::stats::median;
+use crate::subject::{GOVERNOR, Outcome, Subject, names};
+use crate::workload::{Workload, keys};
+
+/// The figures of one workload.
+pub(crate) struct Row {
+    pub(crate) keys: usize,
+    pub(crate) shape: &'static str,
+    pub(crate) outcome: Outcome,
+    pub(crate) threads: usize,
+    /// Nanoseconds a decision for each of [`names`].
+    pub(crate) ns: Vec<f64>,
+}
+
+impl Row {
+    /// The strategy that takes longest, with its time.
+    pub(crate) fn slowest(&self) -> (&'static str, f64) {
+        let ours = names().into_iter().zip(self.ns.iter().copied()).skip(1);
+        ours.max_by(|a, b| a.1.total_cmp(&b.1))
+            .unwrap_or((GOVERNOR, f64::NAN))
+    }
+
+    /// The slowest strategy's time as a share of governor's.
+    pub(crate) fn ratio(&self) -> f64 {
+        self.slowest().1 / self.ns[0]
+    }
+}
+
+/// Measures every workload, and returns the number of rounds with the rows.
+pub(crate) fn measure(quick: bool) -> (usize, Vec<Row>) {
+    let (rounds, few_passes) = if quick { (3, 4) } else { (11, 16) };
+    let mut rows = Vec::new();
+    for count in [1, 1_000, 1_000_000] {
+        let workloads = match count {
+            1 => vec![Workload::one()],
+            count => vec![Workload::uniform(count), Workload::zipf(count)],
+        };
+        let passes = if count > 1_000 { 1 } else { few_passes };
+        let all_keys = keys(count);
+        for outcome in Outcome::ALL {
+            let subjects: Vec<Subject> = names()
+                .iter()
+                .map(|name| Subject::new(name, outcome))
+                .collect();
+            for subject in &subjects {
+                subject.fill(&all_keys);
+            }
+            for workload in &workloads {
+                for threads in [1, 2] {
+                    eprintln!(
+                        "speed: {count} keys, {}, {}, {threads} threads",
+                        workload.shape,
+                        outcome.as_str()
+                    );
+                    let ns = interleaved(&subjects, workload, (rounds, passes, threads));
+                    rows.push(Row {
+                        keys: workload.key_count,
+                        shape: workload.shape,
+                        outcome,
+                        threads,
+                        ns,
+                    });
+                }
+            }
+        }
+    }
+    rows.sort_by_key(|row| (row.keys, row.shape, row.threads, row.outcome.as_str()));
+    (rounds, rows)
+}
+
+/// The median time a decision of each subject; every round runs all of them once, so that whatever
+/// else the machine does hits them alike.
+fn interleaved(
+    subjects: &[Subject],
+    workload: &Workload,
+    (rounds, passes, threads): (usize, usize, usize),
+) -> Vec<f64> {
+    let mut times = vec![Vec::new(); subjects.len()];
+    // One more round than is counted warms the caches and the branch predictors.
+    for round in 0..=rounds {
+        for (subject, times) in subjects.iter().zip(&mut times) {
+            let ns = block(subject, workload, passes, threads);
+            if round > 0 {
+                times.push(ns);
+            }
+        }
+    }
+    times.iter().map(|times| median(times)).collect()
+}
+
+/// Wall time a decision of one block: from the first thread's start to the last one's end, over
+/// the decisions of all threads together.
+fn block(subject: &Subject, workload: &Workload, passes: usize, threads: usize) -> f64 {
+    let barrier = Barrier::new(threads);
+    let share = workload.order.len().div_ceil(threads);
+    let run = |order: &[u32]| {
+        barrier.wait();
+        let started = Instant::now();
+        for _ in 0..passes {
+            black_box(subject.decide(&workload.keys, order));
+        }
+        (started, Instant::now())
+    };
+    let spans: Vec<(Instant, Instant)> = thread::scope(|scope| {
+        let handles: Vec<_> = workload
+            .order
+            .chunks(share)
+            .map(|order| scope.spawn(|| run(order)))
+            .collect();
+        handles
+            .into_iter()
+            .map(|handle| handle.join().expect("no decision panics"))
+            .collect()
+    });
+    let first = spans.iter().map(|span| span.0).min().expect("a thread");
+    let last = spans.iter().map(|span| span.1).max().expect("a thread");
+    (last - first).as_nanos() as f64 / (workload.order.len() * passes) as f64
+}
+
+/// The rows as text.
+pub(crate) fn table(rounds: usize, rows: &[Row]) -> String {
+    let mut text = format!(
+        "ns a decision, median of {rounds} interleaved rounds, &str keys, default clocks\n\
+         (2 threads: wall time over the decisions of both together)\n\n\
+         {:>9}  {:<8}  {:>7}  {:<7}",
+        "keys", "order", "threads", "outcome"
+    );
+    for name in names() {
+        text.push_str(&format!("  {name:>14}"));
+    }
+    text.push_str("  slowest/governor\n");
+    for row in rows {
+        text.push_str(&format!(
+            "{:>9}  {:<8}  {:>7}  {:<7}",
+            row.keys,
+            row.shape,
+            row.threads,
+            row.outcome.as_str()
+        ));
+        for ns in &row.ns {
+            text.push_str(&format!("  {ns:>14.1}"));
+        }
+        text.push_str(&format!("  {:>16.2}\n", row.ratio()));
+    }
+    text
+}
+
+/// The rows for programs.
+pub(crate) fn json(rows: &[Row]) -> Value {
+    let row = |row: &Row| {
+        let ns: serde_json::Map<String, Value> = names()
+            .iter()
+            .zip(&row.ns)
+            .map(|(name, ns)| ((*name).to_owned(), json!(ns)))
+            .collect();
+        json!({
+            "keys": row.keys, "order": row.shape, "threads": row.threads,
+            "outcome": row.outcome.as_str(), "ns": ns,
+        })
+    };
+    rows.iter().map(row).collect()
+}

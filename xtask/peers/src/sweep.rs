@@ -1,0 +1,126 @@
+//! How long one decision takes while it and its neighbours sweep millions of expired keys.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use cpu_time::ThreadTime;
+use gorl::{Limiter, ManualClock, Policy, Strategy};
+use serde_json::{Value, json};
+
+use crate::stats::{median, percentile};
+
+/// The latencies of one strategy, each the median of the trials.
+pub(crate) struct Row {
+    pub(crate) strategy: &'static str,
+    pub(crate) trials: usize,
+    /// Microseconds of wall time.
+    pub(crate) p999: f64,
+    pub(crate) max: f64,
+    /// Microseconds that the thread itself ran in its longest decision: what the decision did,
+    /// without what the machine did to it.
+    pub(crate) max_cpu: f64,
+    /// Keys left in the store after the last decision.
+    pub(crate) left: usize,
+}
+
+const EXPIRED: u64 = 5_000_000;
+
+/// New keys, one a decision.
+const NEW: u64 = 1_000_000;
+
+/// Measures each strategy, or one of them when it has to be quick.
+pub(crate) fn measure(quick: bool) -> Result<Vec<Row>> {
+    let (strategies, trials) = if quick {
+        (&[Strategy::TokenBucket][..], 1)
+    } else {
+        (&Strategy::ALL[..], 3)
+    };
+    strategies
+        .iter()
+        .map(|&strategy| {
+            let results: Vec<Trial> = (0..trials)
+                .map(|_| trial(strategy))
+                .collect::<Result<_>>()?;
+            let of =
+                |figure: fn(&Trial) -> f64| median(&results.iter().map(figure).collect::<Vec<_>>());
+            Ok(Row {
+                strategy: strategy.as_str(),
+                trials,
+                p999: of(|trial| trial.p999),
+                max: of(|trial| trial.max),
+                max_cpu: of(|trial| trial.max_cpu),
+                left: results.last().map_or(0, |trial| trial.left),
+            })
+        })
+        .collect()
+}
+
+struct Trial {
+    p999: f64,
+    max: f64,
+    max_cpu: f64,
+    left: usize,
+}
+
+fn trial(strategy: Strategy) -> Result<Trial> {
+    eprintln!("sweep: {}", strategy.as_str());
+    let clock = Arc::new(ManualClock::new(1_700_000_000_000_000_000));
+    let policy = Policy::new(strategy, 10, Duration::from_mins(1))?;
+    let limiter = Limiter::builder(policy).clock(Arc::clone(&clock)).build();
+    for key in 0..EXPIRED {
+        let _ = black_box(limiter.check(key));
+    }
+    clock.advance(Duration::from_hours(1));
+    let mut wall = Vec::with_capacity(NEW as usize);
+    let mut max_cpu = Duration::ZERO;
+    for key in EXPIRED..EXPIRED + NEW {
+        let cpu = ThreadTime::now();
+        let started = Instant::now();
+        let _ = black_box(limiter.check(key));
+        let took = started.elapsed();
+        max_cpu = max_cpu.max(cpu.elapsed());
+        wall.push(took.as_nanos() as f64 / 1_000.0);
+    }
+    Ok(Trial {
+        p999: percentile(&wall, 0.999),
+        max: wall.iter().copied().fold(0.0, f64::max),
+        max_cpu: max_cpu.as_nanos() as f64 / 1_000.0,
+        left: limiter.len(),
+    })
+}
+
+/// The rows as text.
+pub(crate) fn table(rows: &[Row]) -> String {
+    let mut text = format!(
+        "µs of one decision for a new key while {EXPIRED} expired keys are swept\n\
+         ({NEW} decisions, median of {} trials; `own` leaves out the time that the thread was not \
+         running)\n\n{:<14}  {:>8}  {:>8}  {:>8}  {:>10}\n",
+        rows.first().map_or(0, |row| row.trials),
+        "strategy",
+        "p99.9",
+        "max",
+        "max own",
+        "keys left"
+    );
+    for row in rows {
+        text.push_str(&format!(
+            "{:<14}  {:>8.2}  {:>8.1}  {:>8.1}  {:>10}\n",
+            row.strategy, row.p999, row.max, row.max_cpu, row.left
+        ));
+    }
+    text
+}
+
+/// The rows for programs.
+pub(crate) fn json(rows: &[Row]) -> Value {
+    rows.iter()
+        .map(|row| {
+            json!({
+                "strategy": row.strategy, "p999_us": row.p999, "max_us": row.max,
+                "max_own_us": row.max_cpu, "left": row.left,
+            })
+        })
+        .collect()
+}
