@@ -29,12 +29,16 @@ pub(super) fn check(sources: &[Source]) -> Vec<Problem> {
 
 fn unnamed(source: &Source, models: &[String]) -> Vec<Problem> {
     let is_test = test_code::lines(source);
+    let bare = imported(source);
     let mut problems = Vec::new();
     for (index, code) in source.code.iter().enumerate() {
         if is_test[index] || is_import(code) {
             continue;
         }
-        let Some(ordering) = words(code).find(|word| ORDERINGS.contains(word)) else {
+        let Some(ordering) = ORDERINGS
+            .iter()
+            .find(|name| uses(code, name, bare.contains(name)))
+        else {
             continue;
         };
         let from = index.saturating_sub(REACH);
@@ -57,6 +61,24 @@ fn unnamed(source: &Source, models: &[String]) -> Vec<Problem> {
         problems.push(Problem::new(&source.path, index + 1, message));
     }
     problems
+}
+
+/// Whether a line uses the ordering: behind a path, or bare where the file imports it. Bare names
+/// elsewhere are something else, such as the type of a guard.
+fn uses(code: &str, ordering: &str, bare: bool) -> bool {
+    let behind_path = format!("::{ordering}");
+    words(code).any(|word| word == ordering) && (bare || code.contains(&behind_path))
+}
+
+/// The orderings that a file can use without a path.
+fn imported(source: &Source) -> Vec<&'static str> {
+    let imports: Vec<&String> = source.code.iter().filter(|code| is_import(code)).collect();
+    let is_imported = |name: &&str| {
+        imports
+            .iter()
+            .any(|code| code.contains("Ordering::*") || words(code).any(|word| word == *name))
+    };
+    ORDERINGS.into_iter().filter(is_imported).collect()
 }
 
 /// The names after `loom:` in a comment, separated by commas.
@@ -143,7 +165,8 @@ mod tests {
         let path = "crates/x/src/a.rs";
         for text in [
             "a.load(Ordering::Acquire);",
-            "a.store(1, Release);",
+            "use std::sync::atomic::Ordering::{Acquire, Release};\na.store(1, Release);",
+            "use std::sync::atomic::Ordering::*;\na.store(1, Release);",
             "// loom: model_b\na.load(Ordering::SeqCst);",
             "// loom: helper\na.load(Ordering::SeqCst);",
             "// pairs with the store in `give`\na.load(Ordering::Acquire);",
@@ -168,6 +191,7 @@ mod tests {
             "pub(crate) use std::sync::atomic::Ordering::SeqCst;",
             "#[cfg(test)]\nmod t {\n  fn f() { a.load(Ordering::SeqCst); }\n}",
             "// SeqCst would do as well.",
+            "struct Release;\nlet release = Release(&self.held);",
         ] {
             assert!(lines(path, text).is_empty(), "{text}");
         }
