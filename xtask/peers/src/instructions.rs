@@ -77,7 +77,7 @@ pub(crate) fn part(words: &[String]) -> Result<()> {
     let known = Outcome::ALL
         .into_iter()
         .find(|known| known.as_str() == outcome);
-    let subject = Subject::new(limiter, known.context("unknown outcome")?);
+    let subject = Subject::new(limiter, known.context("unknown outcome")?, 1);
     let keys = keys(1);
     subject.fill(&keys);
     let order = vec![0; decisions.parse()?];

@@ -63,13 +63,12 @@ pub(crate) fn part(words: &[String]) -> Result<()> {
         bail!("memory-part takes a limiter and a store")
     };
     let keys = keys(KEYS);
-    let order: Vec<u32> = (0..KEYS as u32).collect();
     let (subject, bytes) = counted(|| {
         let subject = match store.as_str() {
-            "capacity" => Subject::with_capacity(limiter, Outcome::Allowed, KEYS)?,
-            _ => Subject::new(limiter, Outcome::Allowed),
+            "capacity" => Subject::with_capacity(limiter, Outcome::Denied, KEYS)?,
+            _ => Subject::new(limiter, Outcome::Denied, KEYS),
         };
-        subject.decide(&keys, &order);
+        subject.fill(&keys);
         Some(subject)
     });
     if subject.is_none() {

@@ -1,6 +1,5 @@
 //! Time a decision: all limiters in turn, round after round, and the median of the rounds.
 
-use std::hint::black_box;
 use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
@@ -37,7 +36,7 @@ impl Row {
 
 /// Measures every workload, and returns the number of rounds with the rows.
 pub(crate) fn measure(quick: bool) -> (usize, Vec<Row>) {
-    let (rounds, few_passes) = if quick { (3, 4) } else { (11, 16) };
+    let (rounds, few_passes) = if quick { (5, 4) } else { (11, 16) };
     let mut rows = Vec::new();
     for count in [1, 1_000, 1_000_000] {
         let workloads = match count {
@@ -49,7 +48,7 @@ pub(crate) fn measure(quick: bool) -> (usize, Vec<Row>) {
         for outcome in Outcome::ALL {
             let subjects: Vec<Subject> = names()
                 .iter()
-                .map(|name| Subject::new(name, outcome))
+                .map(|name| Subject::new(name, outcome, count))
                 .collect();
             for subject in &subjects {
                 subject.fill(&all_keys);
@@ -61,7 +60,13 @@ pub(crate) fn measure(quick: bool) -> (usize, Vec<Row>) {
                         workload.shape,
                         outcome.as_str()
                     );
-                    let ns = interleaved(&subjects, workload, (rounds, passes, threads));
+                    let run = Run {
+                        rounds,
+                        passes,
+                        threads,
+                        outcome,
+                    };
+                    let ns = interleaved(&subjects, workload, run);
                     rows.push(Row {
                         keys: workload.key_count,
                         shape: workload.shape,
@@ -77,18 +82,24 @@ pub(crate) fn measure(quick: bool) -> (usize, Vec<Row>) {
     (rounds, rows)
 }
 
+/// How a workload is run.
+#[derive(Clone, Copy)]
+struct Run {
+    rounds: usize,
+    /// How often the order is gone through in a round.
+    passes: usize,
+    threads: usize,
+    outcome: Outcome,
+}
+
 /// The median time a decision of each subject; every round runs all of them once, so that whatever
 /// else the machine does hits them alike.
-fn interleaved(
-    subjects: &[Subject],
-    workload: &Workload,
-    (rounds, passes, threads): (usize, usize, usize),
-) -> Vec<f64> {
+fn interleaved(subjects: &[Subject], workload: &Workload, run: Run) -> Vec<f64> {
     let mut times = vec![Vec::new(); subjects.len()];
     // One more round than is counted warms the caches and the branch predictors.
-    for round in 0..=rounds {
+    for round in 0..=run.rounds {
         for (subject, times) in subjects.iter().zip(&mut times) {
-            let ns = block(subject, workload, passes, threads);
+            let ns = block(subject, workload, run);
             if round > 0 {
                 times.push(ns);
             }
@@ -99,31 +110,39 @@ fn interleaved(
 
 /// Wall time a decision of one block: from the first thread's start to the last one's end, over
 /// the decisions of all threads together.
-fn block(subject: &Subject, workload: &Workload, passes: usize, threads: usize) -> f64 {
-    let barrier = Barrier::new(threads);
-    let share = workload.order.len().div_ceil(threads);
-    let run = |order: &[u32]| {
+fn block(subject: &Subject, workload: &Workload, run: Run) -> f64 {
+    let barrier = Barrier::new(run.threads);
+    let share = workload.order.len().div_ceil(run.threads);
+    let part = |order: &[u32]| {
         barrier.wait();
         let started = Instant::now();
-        for _ in 0..passes {
-            black_box(subject.decide(&workload.keys, order));
+        let mut allowed = 0;
+        for _ in 0..run.passes {
+            allowed += subject.decide(&workload.keys, order);
         }
-        (started, Instant::now())
+        (started, Instant::now(), allowed)
     };
-    let spans: Vec<(Instant, Instant)> = thread::scope(|scope| {
+    let parts: Vec<(Instant, Instant, u64)> = thread::scope(|scope| {
         let handles: Vec<_> = workload
             .order
             .chunks(share)
-            .map(|order| scope.spawn(|| run(order)))
+            .map(|order| scope.spawn(|| part(order)))
             .collect();
         handles
             .into_iter()
             .map(|handle| handle.join().expect("no decision panics"))
             .collect()
     });
-    let first = spans.iter().map(|span| span.0).min().expect("a thread");
-    let last = spans.iter().map(|span| span.1).max().expect("a thread");
-    (last - first).as_nanos() as f64 / (workload.order.len() * passes) as f64
+    let decisions = workload.order.len() * run.passes;
+    let allowed: u64 = parts.iter().map(|part| part.2).sum();
+    assert_eq!(
+        allowed,
+        run.outcome.allows(decisions),
+        "a wrong answer has no price"
+    );
+    let first = parts.iter().map(|part| part.0).min().expect("a thread");
+    let last = parts.iter().map(|part| part.1).max().expect("a thread");
+    (last - first).as_nanos() as f64 / decisions as f64
 }
 
 /// The rows as text.

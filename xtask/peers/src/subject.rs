@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 use std::num::NonZeroU32;
+use std::slice;
 use std::time::Duration;
 
 use gorl::{Limiter, Policy, Strategy};
@@ -24,17 +25,28 @@ impl Outcome {
         }
     }
 
-    /// A limit that no run exhausts, or one that the first decision of a key exhausts. Either way
-    /// nothing refills meanwhile, so that no state ever expires.
-    fn limit(self) -> u32 {
+    /// How many of so many decisions for known keys this outcome allows.
+    pub(crate) fn allows(self, decisions: usize) -> u64 {
         match self {
-            Self::Allowed => u32::MAX,
+            Self::Allowed => decisions as u64,
+            Self::Denied => 0,
+        }
+    }
+
+    /// A limit that no run exhausts, or one that the first decision of a key exhausts.
+    ///
+    /// A million keys get few visits each, and a huge limit would refill what they spend before
+    /// the next one: the key would rest, and the store be free to forget it.
+    fn limit(self, keys: usize) -> u32 {
+        match self {
+            Self::Allowed if keys > 1_000 => 10_000_000,
+            Self::Allowed => 1_000_000_000,
             Self::Denied => 1,
         }
     }
 }
 
-/// Long enough that nothing refills while we measure.
+/// The longest there is, so that as little as can be refills while we measure.
 const WINDOW: Duration = Duration::from_hours(10 * 365 * 24);
 
 /// A limiter under test.
@@ -55,16 +67,17 @@ pub(crate) const GOVERNOR: &str = "governor";
 
 impl Subject {
     /// The subject of this name, with its default store and its default clock.
-    pub(crate) fn new(name: &str, outcome: Outcome) -> Self {
-        match policy(name, outcome) {
+    pub(crate) fn new(name: &str, outcome: Outcome, keys: usize) -> Self {
+        let limit = outcome.limit(keys);
+        match policy(name, limit) {
             Some(policy) => Self::Gorl(Limiter::new(policy)),
-            None => Self::Governor(RateLimiter::keyed(quota(outcome))),
+            None => Self::Governor(RateLimiter::keyed(quota(limit))),
         }
     }
 
     /// The subject of this name in a store built for so many keys; governor has no such store.
     pub(crate) fn with_capacity(name: &str, outcome: Outcome, capacity: usize) -> Option<Self> {
-        let policy = policy(name, outcome)?;
+        let policy = policy(name, outcome.limit(capacity))?;
         Some(Self::Gorl(
             Limiter::builder(policy).capacity(capacity).build(),
         ))
@@ -82,8 +95,22 @@ impl Subject {
 
     /// Makes the store know every key, one after the other.
     pub(crate) fn fill(&self, keys: &[String]) {
-        let order: Vec<u32> = (0..keys.len() as u32).collect();
-        self.decide(keys, &order);
+        for key in keys {
+            self.decide(slice::from_ref(key), &[0]);
+        }
+        assert_eq!(
+            self.len(),
+            keys.len(),
+            "the store forgot keys, so no figure would mean much"
+        );
+    }
+
+    /// How many keys the store knows.
+    fn len(&self) -> usize {
+        match self {
+            Self::Gorl(limiter) => limiter.len(),
+            Self::Governor(limiter) => limiter.len(),
+        }
     }
 }
 
@@ -95,13 +122,13 @@ fn each(keys: &[String], order: &[u32], decide: impl Fn(&String) -> bool) -> u64
     allowed
 }
 
-fn policy(name: &str, outcome: Outcome) -> Option<Policy> {
+fn policy(name: &str, limit: u32) -> Option<Policy> {
     let strategy: Strategy = name.parse().ok()?;
-    Some(Policy::new(strategy, u64::from(outcome.limit()), WINDOW).expect("a policy in range"))
+    Some(Policy::new(strategy, u64::from(limit), WINDOW).expect("a policy in range"))
 }
 
-fn quota(outcome: Outcome) -> Quota {
-    let limit = NonZeroU32::new(outcome.limit()).expect("not zero");
+fn quota(limit: u32) -> Quota {
+    let limit = NonZeroU32::new(limit).expect("not zero");
     let refill = WINDOW / limit.get();
     Quota::with_period(refill)
         .expect("not zero")
@@ -116,14 +143,11 @@ mod tests {
     fn every_subject_answers_as_its_outcome_says() {
         let keys = ["a".to_owned(), "b".to_owned()];
         for name in names() {
-            for (outcome, expected) in [(Outcome::Allowed, 4), (Outcome::Denied, 0)] {
-                let subject = Subject::new(name, outcome);
+            for outcome in Outcome::ALL {
+                let subject = Subject::new(name, outcome, keys.len());
                 subject.fill(&keys);
-                assert_eq!(
-                    subject.decide(&keys, &[0, 1, 1, 0]),
-                    expected,
-                    "{name} {outcome:?}"
-                );
+                let allowed = subject.decide(&keys, &[0, 1, 1, 0]);
+                assert_eq!(allowed, outcome.allows(4), "{name} {outcome:?}");
             }
         }
     }
