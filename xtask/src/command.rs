@@ -60,7 +60,7 @@ pub(crate) fn succeeds(command: &mut Command) -> bool {
         .is_ok_and(|s| s.success())
 }
 
-/// The command as one would type it: variables first, `cargo` without its path.
+/// The command as one would type it in the root: where, variables, and `cargo` without its path.
 fn show(command: &Command) -> String {
     let variables = command.get_envs().filter_map(|(name, value)| {
         let value = value?.to_string_lossy();
@@ -69,10 +69,20 @@ fn show(command: &Command) -> String {
     let name = Path::new(command.get_program())
         .file_name()
         .unwrap_or(command.get_program());
+    let elsewhere = command
+        .get_current_dir()
+        .and_then(|dir| dir.strip_prefix(root()).ok().map(Path::to_owned));
+    let elsewhere = elsewhere.filter(|dir| !dir.as_os_str().is_empty());
+    let elsewhere = elsewhere.map(|dir| format!("cd {} &&", dir.display()));
     let words = std::iter::once(name)
         .chain(command.get_args())
         .map(|w| quote(&w.to_string_lossy()));
-    variables.chain(words).collect::<Vec<_>>().join(" ")
+    elsewhere
+        .into_iter()
+        .chain(variables)
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn quote(word: &str) -> String {
@@ -97,6 +107,15 @@ mod tests {
             show(&command),
             "RUSTFLAGS=\"--cfg gorl_loom\" cargo test -p gorl"
         );
+    }
+
+    #[test]
+    fn a_command_elsewhere_says_where() {
+        let mut command = program("cargo");
+        command
+            .current_dir(super::root().join("xtask/peers"))
+            .arg("test");
+        assert_eq!(show(&command), "cd xtask/peers && cargo test");
     }
 
     #[test]
