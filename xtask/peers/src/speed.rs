@@ -45,34 +45,34 @@ pub(crate) fn measure(quick: bool) -> (usize, Vec<Row>) {
         };
         let passes = if count > 1_000 { 1 } else { few_passes };
         let all_keys = keys(count);
-        for outcome in Outcome::ALL {
-            let subjects: Vec<Subject> = names()
-                .iter()
-                .map(|name| Subject::new(name, outcome, count))
-                .collect();
-            for subject in &subjects {
-                subject.fill(&all_keys);
-            }
-            for workload in &workloads {
-                for threads in [1, 2] {
-                    eprintln!(
-                        "speed: {count} keys, {}, {}, {threads} threads",
-                        workload.shape,
-                        outcome.as_str()
-                    );
-                    let run = Run {
+        // Both outcomes share the rounds, for denials are held against admissions.
+        let subjects: Vec<(Outcome, Subject)> = Outcome::ALL
+            .into_iter()
+            .flat_map(|outcome| names().into_iter().map(move |name| (outcome, name)))
+            .map(|(outcome, name)| (outcome, Subject::new(name, outcome, count)))
+            .collect();
+        for (_, subject) in &subjects {
+            subject.fill(&all_keys);
+        }
+        for workload in &workloads {
+            for threads in [1, 2] {
+                eprintln!("speed: {count} keys, {}, {threads} threads", workload.shape);
+                let ns = interleaved(
+                    &subjects,
+                    workload,
+                    Run {
                         rounds,
                         passes,
                         threads,
-                        outcome,
-                    };
-                    let ns = interleaved(&subjects, workload, run);
+                    },
+                );
+                for (outcome, ns) in Outcome::ALL.into_iter().zip(ns.chunks(names().len())) {
                     rows.push(Row {
                         keys: workload.key_count,
                         shape: workload.shape,
                         outcome,
                         threads,
-                        ns,
+                        ns: ns.to_vec(),
                     });
                 }
             }
@@ -89,17 +89,16 @@ struct Run {
     /// How often the order is gone through in a round.
     passes: usize,
     threads: usize,
-    outcome: Outcome,
 }
 
 /// The median time a decision of each subject; every round runs all of them once, so that whatever
 /// else the machine does hits them alike.
-fn interleaved(subjects: &[Subject], workload: &Workload, run: Run) -> Vec<f64> {
+fn interleaved(subjects: &[(Outcome, Subject)], workload: &Workload, run: Run) -> Vec<f64> {
     let mut times = vec![Vec::new(); subjects.len()];
     // One more round than is counted warms the caches and the branch predictors.
     for round in 0..=run.rounds {
-        for (subject, times) in subjects.iter().zip(&mut times) {
-            let ns = block(subject, workload, run);
+        for ((outcome, subject), times) in subjects.iter().zip(&mut times) {
+            let ns = block(subject, *outcome, workload, run);
             if round > 0 {
                 times.push(ns);
             }
@@ -110,7 +109,7 @@ fn interleaved(subjects: &[Subject], workload: &Workload, run: Run) -> Vec<f64> 
 
 /// Wall time a decision of one block: from the first thread's start to the last one's end, over
 /// the decisions of all threads together.
-fn block(subject: &Subject, workload: &Workload, run: Run) -> f64 {
+fn block(subject: &Subject, outcome: Outcome, workload: &Workload, run: Run) -> f64 {
     let barrier = Barrier::new(run.threads);
     let share = workload.order.len().div_ceil(run.threads);
     let part = |order: &[u32]| {
@@ -137,7 +136,7 @@ fn block(subject: &Subject, workload: &Workload, run: Run) -> f64 {
     let allowed: u64 = parts.iter().map(|part| part.2).sum();
     assert_eq!(
         allowed,
-        run.outcome.allows(decisions),
+        outcome.allows(decisions),
         "a wrong answer has no price"
     );
     let first = parts.iter().map(|part| part.0).min().expect("a thread");
