@@ -1,1 +1,2 @@
 //! Tests of gorl that need more than one crate.
+#![forbid(unsafe_code)]

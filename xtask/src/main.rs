@@ -1,3 +1,119 @@
 //! The habits of the project as commands.
+#![forbid(unsafe_code)]
 
-fn main() {}
+mod bench;
+mod ci;
+mod command;
+mod loom;
+mod metadata;
+mod no_std;
+mod test;
+mod tidy;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use lexopt::Arg::{Long, Short, Value};
+
+const HELP: &str = "\
+The habits of the gorl project as commands.
+
+usage: cargo xtask COMMAND
+
+  test [--long] [-- ARGS]  everything that is needed to trust the build: all tests, doc tests,
+                           every feature alone, and the core without std
+                             --long   property tests try a million cases each
+                             ARGS     go to the test runner, which then is all that runs
+  tidy                     dependency edges, file openings, lints, unsafe code, atomic orderings
+  loom                     the models of every atomic and lock, under every interleaving
+  bench memory [OPTIONS]   the memory store beside its peers, in one process
+                             --quick         fewer rounds: indicative figures in a minute
+                             --instructions  instructions a decision, counted by callgrind
+                             --json          figures for programs
+  ci [JOB]                 all that CI runs, job by job, or one job of it
+";
+
+fn main() -> ExitCode {
+    match run(std::env::args_os().skip(1).collect()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: Vec<OsString>) -> Result<()> {
+    let mut parser = lexopt::Parser::from_args(args);
+    let command = match parser.next()? {
+        None | Some(Short('h') | Long("help")) => "help".to_owned(),
+        Some(Value(command)) => command.to_string_lossy().into_owned(),
+        Some(other) => return Err(other.unexpected().into()),
+    };
+    match command.as_str() {
+        "help" => {
+            print!("{HELP}");
+            Ok(())
+        }
+        "test" => run_test(parser),
+        "tidy" => no_more(parser).and_then(|()| tidy::run()),
+        "loom" => no_more(parser).and_then(|()| loom::run()),
+        "bench" => bench::run(&rest(&mut parser)?),
+        "ci" => {
+            let job = match parser.next()? {
+                None => None,
+                Some(Value(job)) => Some(job.to_string_lossy().into_owned()),
+                Some(other) => return Err(other.unexpected().into()),
+            };
+            no_more(parser)?;
+            ci::run(job.as_deref())
+        }
+        unknown => bail!("there is no command `{unknown}`; `cargo xtask help` lists them"),
+    }
+}
+
+fn run_test(mut parser: lexopt::Parser) -> Result<()> {
+    let mut options = test::Options::default();
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Long("long") => options.long = true,
+            // lexopt hands over everything after a bare `--` as values.
+            Value(value) => {
+                options.runner_args.push(value);
+                options.runner_args.extend(parser.raw_args()?);
+            }
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    test::run(&options)
+}
+
+fn rest(parser: &mut lexopt::Parser) -> Result<Vec<OsString>> {
+    Ok(parser.raw_args()?.collect())
+}
+
+fn no_more(mut parser: lexopt::Parser) -> Result<()> {
+    match parser.next()? {
+        None => Ok(()),
+        Some(arg) => Err(arg.unexpected().into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::run;
+
+    #[test]
+    fn a_wrong_word_is_an_error_and_not_silence() {
+        for args in [
+            &["tset"][..],
+            &["tidy", "--fix"],
+            &["ci", "test", "fmt"],
+            &["bench"],
+        ] {
+            let args = args.iter().map(Into::into).collect();
+            assert!(run(args).is_err());
+        }
+    }
+}
