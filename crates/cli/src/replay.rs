@@ -7,6 +7,8 @@ mod input;
 mod json;
 mod progress;
 mod report;
+#[cfg(test)]
+mod sample;
 mod series;
 mod table;
 mod traffic;
@@ -27,6 +29,9 @@ use progress::Progress;
 
 pub(crate) use demand::Bin;
 pub(crate) use report::{BusyKey, Report, StrategyReport};
+#[cfg(test)]
+pub(crate) use sample::sample;
+pub(crate) use series::Series;
 
 /// Runs the command on the given logs and standard output.
 pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
@@ -114,31 +119,6 @@ fn require_arrivals(args: &ReplayArgs, reading: &Reading) -> Result<(), Failure>
 /// `60 per 1m`, the part of the policy that all strategies share.
 pub(crate) fn rate(limit: u64, window: std::time::Duration) -> String {
     format!("{} per {}", grouped(limit), exact(window))
-}
-
-/// A small report with this key in it, for the tests of what is made from reports.
-#[cfg(test)]
-pub(crate) fn sample_report(key: &str) -> Report {
-    use clap::Parser;
-
-    let line = ["gorl", "replay", "x.log", "--limit", "2", "--html", "x.html"];
-    let cli = crate::args::Cli::try_parse_from(line).unwrap();
-    let crate::args::Command::Replay(args) = cli.command else { panic!("not a replay") };
-    let mut builder = traffic::TrafficBuilder::new(false);
-    for second in [0, 0, 0, 70, 70, 119, 121, 122] {
-        builder.push(second * 1_000_000_000, key.as_bytes(), b"").unwrap();
-        builder.push(second * 1_000_000_000, second.to_string().as_bytes(), b"").unwrap();
-    }
-    let reading = Reading {
-        traffic: builder.build(),
-        sources: vec!["x.log".to_owned()],
-        lines: 16,
-        failed: 0,
-        first_failures: Vec::new(),
-        without_key: 0,
-    };
-    let outcomes = drive::all(&reading.traffic, &policies(&args).unwrap(), &Progress::new());
-    report::build(&args, &reading, &outcomes)
 }
 
 #[cfg(test)]

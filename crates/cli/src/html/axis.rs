@@ -9,8 +9,9 @@ pub(crate) struct Mark {
     pub(crate) label: String,
 }
 
-/// More labels would touch each other on a phone.
+/// More labels would touch each other on a phone, and those with seconds are longer.
 const MAX_MARKS: u64 = 5;
+const MAX_MARKS_WITH_SECONDS: u64 = 4;
 
 const SECOND: u64 = 1_000_000_000;
 const MINUTE: u64 = 60;
@@ -46,7 +47,10 @@ const STEPS: [u64; 22] = [
 /// Marks for the axis from `from_ns` to `to_ns`.
 pub(crate) fn marks(from_ns: u64, to_ns: u64) -> Vec<Mark> {
     let span = to_ns.saturating_sub(from_ns).max(1);
-    let fits = |step: &u64| span / step <= MAX_MARKS;
+    let fits = |step: &u64| {
+        let most = if *step < MINUTE * SECOND { MAX_MARKS_WITH_SECONDS } else { MAX_MARKS };
+        span / step < most
+    };
     let usual = STEPS.iter().map(|seconds| seconds * SECOND).find(fits);
     let step = usual.unwrap_or(span / MAX_MARKS + 1);
     let format = match step / SECOND {

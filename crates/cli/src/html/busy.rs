@@ -8,7 +8,7 @@ use super::axis::{self, Mark};
 use super::escape::Escaped;
 use crate::duration::exact;
 use crate::number::{counted, grouped, short, shortened};
-use crate::replay::{BusyKey, Report};
+use crate::replay::{BusyKey, Report, Series};
 use crate::timestamp::format as time;
 
 /// A key seen for a moment gets an axis that is still an axis.
@@ -54,10 +54,9 @@ fn card(out: &mut String, report: &Report, key: &BusyKey) {
         short(tallest)
     );
     let offered = bars(&series.offered, tallest);
-    for (strategy, admitted) in report.strategies.iter().zip(&series.admitted) {
+    for (strategy, counts) in report.strategies.iter().zip(&series.admitted) {
         let strategy = strategy.strategy().as_str();
-        let total: u64 = admitted.iter().sum();
-        let said = format!("{} of {} admitted", grouped(total), grouped(key.requests));
+        let said = admitted_of(counts.iter().sum(), key.requests);
         let _ = write!(
             out,
             "<figure class=\"strip {strategy}\">\n<figcaption><span><span class=\"swatch\"></span>{strategy}</span>\
@@ -66,32 +65,55 @@ fn card(out: &mut String, report: &Report, key: &BusyKey) {
             bins * 100
         );
         grid(out, &marks, bins);
-        let admitted = bars(admitted, tallest);
+        let admitted = bars(counts, tallest);
         let _ = write!(
             out,
-            "<path class=\"denied\" d=\"{offered}\"/><path class=\"admitted\" d=\"{admitted}\"/></svg></div>\n</figure>\n"
+            "<path class=\"denied\" d=\"{offered}\"/><path class=\"admitted\" d=\"{admitted}\"/>"
         );
+        hints(out, series, counts);
+        out.push_str("</svg></div>\n</figure>\n");
     }
+    labels(out, &marks);
+    let _ = write!(
+        out,
+        "<p class=\"unit\">requests in each {}</p>\n</article>\n",
+        exact(Duration::from_nanos(series.bin_ns)),
+    );
+}
+
+fn admitted_of(admitted: u64, offered: u64) -> String {
+    format!("{} of {} admitted", grouped(admitted), grouped(offered))
+}
+
+/// Areas over the bars that say, to a pointer which rests on them, when and how many.
+fn hints(out: &mut String, series: &Series, admitted: &[u64]) {
+    for (at, (&admitted, &offered)) in (0_u64..).zip(admitted.iter().zip(&series.offered)) {
+        if offered > 0 {
+            let from_ns = series.from_ns + at * series.bin_ns;
+            let _ = write!(
+                out,
+                "<rect x=\"{}\" width=\"100\" height=\"1000\"><title>{}: {}</title></rect>",
+                at * 100,
+                time(from_ns, "%-d %b %H:%M:%S"),
+                admitted_of(admitted, offered)
+            );
+        }
+    }
+}
+
+fn labels(out: &mut String, marks: &[Mark]) {
     out.push_str("<div class=\"marks\" aria-hidden=\"true\">");
-    for mark in &marks {
-        let class = match mark.at {
-            0..60 => " class=\"first\"",
-            941.. => " class=\"last\"",
-            _ => "",
-        };
+    // A label at the very end would stick out of the card; its line is there all the same.
+    for mark in marks.iter().filter(|mark| mark.at < 960) {
         let _ = write!(
             out,
-            "<span{class} style=\"left:{}.{}%\">{}</span>",
+            "<span style=\"left:{}.{}%\">{}</span>",
             mark.at / 10,
             mark.at % 10,
             Escaped(&mark.label)
         );
     }
-    let _ = write!(
-        out,
-        "</div>\n<p class=\"unit\">requests in each {}</p>\n</article>\n",
-        exact(Duration::from_nanos(series.bin_ns)),
-    );
+    out.push_str("</div>\n");
 }
 
 /// Thin lines where the marks are.

@@ -42,6 +42,7 @@ fn plot(out: &mut String, report: &Report, window: &str) {
         if keys == 0 { 0 } else { (keys * TALLEST / tallest).max(LOWEST) }
     };
     let (mut within, mut over, mut counts) = (String::new(), String::new(), String::new());
+    let mut hints = String::new();
     for (at, bin) in (0_u64..).zip(bins) {
         let keys = bin.within + bin.over;
         let (low, high) = (height(bin.within), height(keys).max(height(bin.within)));
@@ -55,6 +56,13 @@ fn plot(out: &mut String, report: &Report, window: &str) {
         }
         if keys > 0 {
             let (x, y) = (at * 1_000 + 500, high);
+            let _ = write!(
+                hints,
+                "<rect x=\"{}\" width=\"100\" height=\"1000\"><title>{}: {}</title></rect>",
+                at * 100,
+                range(bin),
+                counted(keys, "key")
+            );
             let _ = write!(
                 counts,
                 "<span style=\"left:{}%;bottom:{}.{}%\">{}</span>",
@@ -70,7 +78,7 @@ fn plot(out: &mut String, report: &Report, window: &str) {
         out,
         "<div class=\"plot\">\n<svg viewBox=\"0 0 {} 1000\" preserveAspectRatio=\"none\" role=\"img\" \
          aria-label=\"Histogram: {} of {} make more than {} requests within {}\">\
-         <path class=\"within\" d=\"{within}\"/><path class=\"over\" d=\"{over}\"/></svg>\n\
+         <path class=\"within\" d=\"{within}\"/><path class=\"over\" d=\"{over}\"/>{hints}</svg>\n\
          <div class=\"counts\" aria-hidden=\"true\">{counts}</div>\n\
          <div class=\"limit\" style=\"left:{}%\"><span{}>limit {}</span></div>\n</div>",
         count * 100,
@@ -124,20 +132,24 @@ fn numbers(out: &mut String, bins: &[Bin]) {
          <th scope=\"col\">Keys within the limit</th><th scope=\"col\">Keys above it</th></tr></thead>\n<tbody>\n",
     );
     for bin in bins {
-        let last = bin.below - 1;
-        let range = if last == bin.from {
-            grouped(last)
-        } else {
-            format!("{} to {}", grouped(bin.from), grouped(last))
-        };
         let _ = writeln!(
             out,
-            "<tr><th scope=\"row\">{range}</th><td>{}</td><td>{}</td></tr>",
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td></tr>",
+            range(bin),
             grouped(bin.within),
             grouped(bin.over)
         );
     }
     out.push_str("</tbody>\n</table>\n</details>\n");
+}
+
+/// The demands in the bin: `20 to 49`.
+fn range(bin: &Bin) -> String {
+    let last = bin.below - 1;
+    if last == bin.from {
+        return grouped(last);
+    }
+    format!("{} to {}", grouped(bin.from), grouped(last))
 }
 
 /// `number / of` with two decimals, for a place in percent.

@@ -120,6 +120,9 @@ fn choice(strategies: &[StrategyReport]) -> String {
     let kinds = |group: &[&StrategyReport]| -> Vec<Strategy> {
         group.iter().map(|strategy| strategy.strategy()).collect()
     };
+    if kinds(&protective).len() == strategies.len() && kinds(&gentle) == kinds(&protective) {
+        return "On this traffic every strategy protects as well and denies as little.".to_owned();
+    }
     if kinds(&protective) == kinds(&gentle) {
         return format!(
             "On this traffic {} both {} bursts lowest and {} away the fewest callers.",
@@ -170,4 +173,54 @@ fn names(strategies: &[&StrategyReport]) -> String {
 
 fn verb<'a>(strategies: &[&StrategyReport], one: &'a str, several: &'a str) -> &'a str {
     if strategies.len() == 1 { one } else { several }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::replay::sample;
+
+    /// Five requests at second 59 and five at 60, which a window from the epoch tells apart.
+    fn edge() -> Vec<(u64, &'static str)> {
+        [59; 5].into_iter().chain([60; 5]).map(|second| (second, "a")).chain([(0, "b")]).collect()
+    }
+
+    #[test]
+    fn each_sentence_says_what_the_figures_say() {
+        let lines = sample("--limit 5", &edge()).advice;
+        let expected = [
+            "1 of 2 keys (50.0%) asks for more than 5 within 1m; the busiest, a, asks for 10.",
+            "sliding_window, token_bucket and leaky_bucket admit at most 5 (1.00×) of one key within any \
+             1m; fixed_window admits up to 10 (2.00×).",
+            "fixed_window denies nothing; sliding_window, token_bucket and leaky_bucket deny most, 5 \
+             requests.",
+            "token_bucket and leaky_bucket decide alike until a policy changes while in use.",
+            "On this traffic sliding_window, token_bucket and leaky_bucket best protect what is behind \
+             the limit, and fixed_window turns away the fewest callers.",
+        ];
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn without_a_denial_there_is_nothing_to_choose() {
+        let lines = sample("--limit 10", &edge()).advice;
+        let expected = "Nothing is denied: the busiest key asks for at most 10 within any 1m, and the \
+                        limit is 10. Strategies differ only under a limit below 10.";
+        assert_eq!(lines, [expected]);
+        let lines = sample("--limit 5 --strategy fixed_window", &edge()).advice;
+        assert!(lines[0].contains("asks for 10 within 1m, more than the limit of 5"), "{lines:?}");
+    }
+
+    #[test]
+    fn one_strategy_alone_is_described_and_not_compared() {
+        let lines = sample("--limit 5 --strategy token_bucket", &edge()).advice;
+        assert_eq!(lines.len(), 2);
+        assert_eq!(lines[1], "token_bucket admits at most 5 (1.00×) of one key within any 1m.");
+    }
+
+    #[test]
+    fn strategies_that_do_the_same_are_said_to() {
+        let lines = sample("--limit 2", &[(0, "a"); 3]).advice;
+        assert_eq!(lines[0], "The only key, a, asks for up to 3 within 1m.");
+        assert!(lines.iter().any(|line| line == "Every strategy denies 1 request."), "{lines:?}");
+    }
 }
