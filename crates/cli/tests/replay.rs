@@ -73,6 +73,29 @@ fn figures_are_exact_for_a_burst_across_a_windows_edge() {
 }
 
 #[test]
+fn figures_of_a_real_log_are_those_of_an_independent_count() {
+    // Counted with rational arithmetic by a program that shares no code with this one.
+    let report = json(&[&here("data/scanner.access.log")], "");
+    let second = 1_000_000_000_u64;
+    let expected = [
+        (1_382, 4_984, 109, Some((24 * second, 50 * second))),
+        (1_319, 5_047, 60, None),
+        (1_400, 4_966, 119, Some((second, second))),
+        (1_400, 4_966, 119, Some((second, second))),
+    ];
+    for (one, (admitted, denied, worst, waits)) in
+        report["strategies"].as_array().unwrap().iter().zip(expected)
+    {
+        assert_eq!((&one["admitted"], &one["denied"]), (&admitted.into(), &denied.into()), "{one}");
+        assert_eq!(one["worst_burst"]["admitted"], worst, "{one}");
+        if let Some((p50, p99)) = waits {
+            assert_eq!(one["denied_wait_p50_ns"], p50, "{one}");
+            assert_eq!(one["denied_wait_p99_ns"], p99, "{one}");
+        }
+    }
+}
+
+#[test]
 fn the_first_and_the_last_instant_there_can_be_are_no_trouble() {
     let page = support::scratch("ends.html");
     let log = "{\"ts\":0,\"ip\":\"h\"}\n{\"ts\":18446744073709551615,\"ip\":\"h\"}\n";
