@@ -1,3 +1,8 @@
-//! The `gorl` program.
+//! The `gorl` program; everything it does is in the library beside it.
+#![forbid(unsafe_code)]
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    gorl_cli::run()
+}

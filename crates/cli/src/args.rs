@@ -1,0 +1,200 @@
+//! The command line: commands, options and the help that teaches them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand};
+use gorl::Strategy;
+
+use crate::duration::parse_duration;
+
+/// Choose a rate-limiting strategy by your own traffic.
+#[derive(Debug, Parser)]
+#[command(name = "gorl", version, arg_required_else_help = true, after_help = TOP_EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    // It has many options, and a command line is parsed once.
+    Replay(Box<ReplayArgs>),
+    Trace(TraceArgs),
+}
+
+/// Replay access logs through every strategy and compare what each would have done
+///
+/// Reads common or combined access logs and JSON lines, plain or gzipped, and decides every
+/// request at the time the log gives it. Nothing leaves this machine.
+#[derive(Debug, Args)]
+#[command(after_help = REPLAY_EXAMPLES)]
+pub(crate) struct ReplayArgs {
+    /// Logs to read, one after the other; `-` is standard input
+    #[arg(value_name = "LOG", required = true)]
+    pub(crate) logs: Vec<PathBuf>,
+
+    /// How many requests a key may make per window
+    #[arg(long, default_value_t = 60, value_name = "N", help_heading = "Policy")]
+    pub(crate) limit: u64,
+
+    /// Length of the window, such as 10s, 1m or 1h30m
+    #[arg(long, default_value = "1m", value_parser = parse_duration, value_name = "TIME", help_heading = "Policy")]
+    pub(crate) window: Duration,
+
+    /// What the two buckets hold at most [default: the limit]
+    #[arg(long, value_name = "N", help_heading = "Policy")]
+    pub(crate) burst: Option<u64>,
+
+    /// Run only this strategy; may be given several times [default: all]
+    #[arg(long = "strategy", value_parser = strategy_parser(), value_name = "NAME", help_heading = "Policy")]
+    pub(crate) strategies: Vec<Strategy>,
+
+    /// Who is counted: ip, user, path, method, status, referer, user-agent, or a JSON field's name
+    #[arg(long, default_value = "ip", value_name = "FIELD", help_heading = "Input")]
+    pub(crate) key: String,
+
+    /// Count each key once per value of this field, such as path
+    #[arg(long, value_name = "FIELD", help_heading = "Input")]
+    pub(crate) resource: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) names: FieldNames,
+
+    /// How many of the most denied keys to list
+    #[arg(long, default_value_t = 5, value_name = "N", help_heading = "Output")]
+    pub(crate) top: usize,
+
+    /// Also write the comparison as one self-contained page
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Print one JSON object in place of the table
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+}
+
+/// What the fields of JSON lines are called.
+#[derive(Debug, Default, Args)]
+// The names are those of the options.
+#[allow(clippy::struct_field_names)]
+pub(crate) struct FieldNames {
+    /// JSON field with the time [default: time, timestamp, @timestamp, ts, …]
+    #[arg(long, value_name = "NAME", help_heading = "JSON lines")]
+    pub(crate) time_field: Option<String>,
+
+    /// JSON field that `ip` stands for [default: `ip`, `remote_addr`, `client_ip`, …]
+    #[arg(long, value_name = "NAME", help_heading = "JSON lines")]
+    pub(crate) ip_field: Option<String>,
+
+    /// JSON field that `user` stands for [default: `user`, `remote_user`, `user_id`, …]
+    #[arg(long, value_name = "NAME", help_heading = "JSON lines")]
+    pub(crate) user_field: Option<String>,
+
+    /// JSON field that `path` stands for [default: path, uri, url, …]
+    #[arg(long, value_name = "NAME", help_heading = "JSON lines")]
+    pub(crate) path_field: Option<String>,
+}
+
+/// Try a policy on a sequence you write: JSON lines in, one JSON line out for each step
+///
+/// Each input line either sets the policy or is a step at a time you choose. A later policy
+/// replaces the one before while the counts stay, as a reload does in a running service.
+#[derive(Debug, Args)]
+#[command(after_help = TRACE_EXAMPLES)]
+pub(crate) struct TraceArgs {
+    /// Where the counts are kept: `memory`, or `redis://HOST:PORT/DB` in a build that has it
+    #[arg(long, default_value = "memory", value_name = "STORE")]
+    pub(crate) store: String,
+}
+
+fn strategy_parser() -> impl TypedValueParser<Value = Strategy> {
+    PossibleValuesParser::new(Strategy::ALL.map(Strategy::as_str))
+        .try_map(|name| name.parse::<Strategy>())
+}
+
+const TOP_EXAMPLES: &str = "\
+Examples:
+  gorl replay access.log                      compare every strategy on this log
+  gorl replay access.log --html report.html   the same as a page with charts
+  gorl trace < steps.jsonl                    ask one policy, step by step
+
+Exit status:
+  0  done
+  2  an error, told on standard error as `error: …`";
+
+const REPLAY_EXAMPLES: &str = "\
+Examples:
+  Sixty a minute for each address, every strategy:
+      gorl replay access.log
+
+  A tighter limit for bursts, on a month of rotated logs, as a page:
+      gorl replay access.log access.log.*.gz --limit 600 --window 10m --burst 50 --html report.html
+
+  Each user on each path, from JSON lines whose fields have other names:
+      gorl replay app.jsonl --key user --resource path --user-field account.id --time-field at
+
+  An API key that the log carries in a field of its own (names match in any case, - is _):
+      zcat app.jsonl.gz | gorl replay - --key headers.x-api-key
+
+  Only two strategies, for a script:
+      gorl replay access.log --strategy fixed_window --strategy token_bucket --json
+
+What the columns mean:
+  keys limited    keys that were denied at least once
+  worst burst     the most one key got admitted in any span as long as the window, and that
+                  number as a multiple of the limit (rounded up)
+  wait            how long a denied caller had to wait until its next try would be admitted
+  state           the most memory that the counts of all keys took
+  decisions/s     decisions by one thread in this process; it varies from run to run
+
+Requests without the key field (such as an anonymous user) are left out and counted. Paths are
+taken without their query. Times need not be in order: requests are sorted by the log's clock.";
+
+const TRACE_EXAMPLES: &str = r#"Examples:
+  A bucket of 2 that refills once a second:
+      gorl trace <<'END'
+      {"policy":{"strategy":"token_bucket","limit":1,"window":"1s","burst":2}}
+      {"at_ns":0}
+      {"at_ns":0,"cost":2}
+      {"at_ns":500000000,"key":"other","peek":true}
+      END
+  answers
+      {"allowed":true,"limit":2,"remaining":1,"reset_ns":1000000000,"retry_after_ns":null}
+      {"allowed":false,"limit":2,"remaining":1,"reset_ns":1000000000,"retry_after_ns":1000000000}
+      {"allowed":true,"limit":2,"remaining":2,"reset_ns":0,"retry_after_ns":null}
+
+A policy line: {"policy":{...}} with
+  strategy    fixed_window, sliding_window, token_bucket or leaky_bucket
+  limit       1 to 4294967295
+  window_ns   nanoseconds, or `window` as text: "250ms", "1m", "1h30m" (ns us ms s m h d)
+  burst       optional, buckets only
+A step:
+  at_ns       nanoseconds since the Unix epoch
+  key         optional text, "k" when left out
+  cost        optional, 1 when left out; above the limit it answers {"error":"cost_exceeds_limit"}
+  peek        optional, true asks without spending
+
+A line that is neither ends the run with `error: line N: …` and exit status 2."#;
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn defaults_compare_everything_at_sixty_a_minute() {
+        let cli = Cli::try_parse_from(["gorl", "replay", "x.log"]).unwrap();
+        let Command::Replay(args) = cli.command else { panic!("not a replay") };
+        assert_eq!((args.limit, args.window), (60, Duration::from_secs(60)));
+        assert_eq!((args.key.as_str(), args.top), ("ip", 5));
+        assert!(args.strategies.is_empty());
+    }
+}

@@ -1,0 +1,173 @@
+//! The limiter that both commands drive, behind what a command needs of it.
+
+use std::sync::Arc;
+
+use gorl::{Decision, Limiter, ManualClock, Policy};
+
+/// What decides the steps of a trace; each store that `--store` can name is one.
+pub(crate) trait Engine {
+    /// Puts the policy in force; counts stay.
+    ///
+    /// # Errors
+    ///
+    /// A message when the engine cannot count under this policy.
+    fn set_policy(&mut self, policy: Policy) -> Result<(), String>;
+
+    /// Decides one request.
+    ///
+    /// # Errors
+    ///
+    /// A message when there is no answer: no policy yet, or the engine failed.
+    fn step(&mut self, step: &Step) -> Result<Answer, String>;
+}
+
+/// One request at a time the caller chose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    pub(crate) at_ns: u64,
+    pub(crate) key: String,
+    pub(crate) cost: u64,
+    pub(crate) peek: bool,
+}
+
+/// What an engine answers; every figure is exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Decided {
+        allowed: bool,
+        limit: u32,
+        remaining: u32,
+        reset_ns: u128,
+        /// Absent when the request is allowed.
+        retry_after_ns: Option<u128>,
+    },
+    CostExceedsLimit,
+}
+
+impl From<Decision> for Answer {
+    fn from(decision: Decision) -> Self {
+        let allowed = decision.is_allowed();
+        Self::Decided {
+            allowed,
+            limit: decision.limit(),
+            remaining: decision.remaining(),
+            reset_ns: decision.reset_after().as_nanos(),
+            retry_after_ns: (!allowed).then(|| decision.retry_after().as_nanos()),
+        }
+    }
+}
+
+/// The in-process limiter on a clock that is moved by hand.
+pub(crate) struct Memory {
+    limiter: Limiter,
+    clock: Arc<ManualClock>,
+}
+
+impl Memory {
+    pub(crate) fn new(policy: Policy) -> Self {
+        let clock = Arc::new(ManualClock::new(0));
+        let limiter = Limiter::builder(policy).clock(Arc::clone(&clock)).build();
+        Self { limiter, clock }
+    }
+
+    /// Decides a request of cost 1 at this time.
+    pub(crate) fn check(&self, key: &[u8], at_ns: u64) -> Decision {
+        self.clock.set(at_ns);
+        self.limiter.check(key)
+    }
+
+    /// What the counts of all keys take in memory.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.limiter.memory_bytes()
+    }
+}
+
+/// [`Memory`] as the engine of a trace, which starts without a policy.
+#[derive(Default)]
+pub(crate) struct MemoryEngine {
+    memory: Option<Memory>,
+}
+
+impl Engine for MemoryEngine {
+    fn set_policy(&mut self, policy: Policy) -> Result<(), String> {
+        match &self.memory {
+            Some(memory) => memory.limiter.set_policy(policy),
+            None => self.memory = Some(Memory::new(policy)),
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step) -> Result<Answer, String> {
+        let Some(memory) = &self.memory else {
+            return Err("a step needs a policy before it".to_owned());
+        };
+        // No limit is above u32::MAX, so a cost that is exceeds them all.
+        let Ok(cost) = u32::try_from(step.cost) else {
+            return Ok(Answer::CostExceedsLimit);
+        };
+        memory.clock.set(step.at_ns);
+        let key = step.key.as_str();
+        let decided = if step.peek {
+            memory.limiter.peek_n(key, cost)
+        } else {
+            memory.limiter.check_n(key, cost)
+        };
+        Ok(decided.map_or(Answer::CostExceedsLimit, Answer::from))
+    }
+}
+
+/// The engine that `--store` names.
+///
+/// # Errors
+///
+/// A message when the text names no store, or one that this build does not have. It never repeats
+/// the text, which may hold a password.
+pub(crate) fn by_name(store: &str) -> Result<Box<dyn Engine>, String> {
+    if store == "memory" {
+        return Ok(Box::new(MemoryEngine::default()));
+    }
+    if store.starts_with("redis://") || store.starts_with("rediss://") {
+        return Err("this build has no Redis engine; it comes with the `redis` feature".to_owned());
+    }
+    Err("--store must be `memory` or `redis://HOST:PORT/DB`".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn step(at_ns: u64, cost: u64) -> Step {
+        Step { at_ns, key: "k".to_owned(), cost, peek: false }
+    }
+
+    #[test]
+    fn a_step_needs_a_policy_and_counts_survive_a_new_one() {
+        let mut engine = MemoryEngine::default();
+        assert!(engine.step(&step(0, 1)).is_err());
+        let second = Duration::from_secs(1);
+        engine.set_policy(Policy::fixed_window(2, second).unwrap()).unwrap();
+        engine.step(&step(0, 2)).unwrap();
+        engine.set_policy(Policy::fixed_window(3, second).unwrap()).unwrap();
+        let answer = engine.step(&step(0, 1)).unwrap();
+        assert!(matches!(answer, Answer::Decided { allowed: true, limit: 3, remaining: 0, .. }));
+    }
+
+    #[test]
+    fn a_cost_beyond_32_bits_exceeds_every_limit() {
+        let mut engine = MemoryEngine::default();
+        engine.set_policy(Policy::fixed_window(2, Duration::from_secs(1)).unwrap()).unwrap();
+        assert_eq!(engine.step(&step(0, 3)), Ok(Answer::CostExceedsLimit));
+        assert_eq!(engine.step(&step(0, u64::MAX)), Ok(Answer::CostExceedsLimit));
+    }
+
+    #[test]
+    fn stores_are_told_by_name_and_passwords_are_not_repeated() {
+        assert!(by_name("memory").is_ok());
+        for store in ["redis://u:secret@h/0", "rediss://u:secret@h", "http://u:secret@h", ""] {
+            let error = by_name(store).err().unwrap();
+            assert!(!error.contains("secret"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! What the figures say, in plain words, so that a table becomes a choice.
+
+use std::fmt::Write as _;
+
+use gorl::Strategy;
+
+use super::report::{Report, StrategyReport};
+use crate::duration::{exact, human};
+use crate::number::{counted, grouped, multiple, percent, shortened};
+
+/// Names longer than this would drown the sentence around them.
+const NAME_WIDTH: usize = 40;
+
+/// A few sentences, each a line, the conclusion last; never empty.
+pub(crate) fn lines(report: &Report) -> Vec<String> {
+    let strategies = &report.strategies;
+    if strategies.iter().all(|strategy| strategy.denied == 0) {
+        return vec![nothing_denied(report)];
+    }
+    let mut lines = vec![demand(report), bursts(report)];
+    if strategies.len() > 1 {
+        lines.push(denials(strategies));
+        lines.extend(buckets_alike(strategies));
+        lines.push(choice(strategies));
+    }
+    lines
+}
+
+fn nothing_denied(report: &Report) -> String {
+    let window = exact(report.window);
+    let (demand, limit) = (grouped(report.busiest_demand), grouped(report.limit));
+    if report.busiest_demand > report.limit {
+        return format!(
+            "Nothing is denied: the busiest key asks for {demand} within {window}, more than the \
+             limit of {limit}, but no faster than what was allowed."
+        );
+    }
+    let mut line = format!(
+        "Nothing is denied: the busiest key asks for at most {demand} within any {window}, and the limit \
+         is {limit}."
+    );
+    if report.busiest_demand > 1 {
+        let _ = write!(line, " Strategies differ only under a limit below {demand}.");
+    }
+    line
+}
+
+fn demand(report: &Report) -> String {
+    let window = exact(report.window);
+    let name = shortened(&report.busiest_name.to_string(), NAME_WIDTH);
+    let (limit, most) = (grouped(report.limit), grouped(report.busiest_demand));
+    if report.keys == 1 {
+        return format!("The only key, {name}, asks for up to {most} within {window}.");
+    }
+    let over = match report.keys_over {
+        0 => format!("No key asks for more than {limit} within {window}"),
+        over => format!(
+            "{} of {} ({}) {} for more than {limit} within {window}",
+            grouped(over),
+            counted(report.keys, "key"),
+            percent(over, report.keys),
+            if over == 1 { "asks" } else { "ask" }
+        ),
+    };
+    format!("{over}; the busiest, {name}, asks for {most}.")
+}
+
+fn bursts(report: &Report) -> String {
+    let window = exact(report.window);
+    let (tight, loose) = extremes(&report.strategies, |strategy| strategy.worst.count);
+    let times = |group: &[&StrategyReport]| {
+        let count = group.first().map_or(0, |strategy| strategy.worst.count);
+        format!("{} ({})", grouped(count), multiple(count, report.limit))
+    };
+    let least = format!("at most {} of one key within any {window}", times(&tight));
+    if tight.len() == report.strategies.len() {
+        let subject = if tight.len() == 1 { names(&tight) } else { "Every strategy".to_owned() };
+        return format!("{subject} admits {least}.");
+    }
+    format!(
+        "{} {} {least}; {} {} up to {}.",
+        names(&tight),
+        verb(&tight, "admits", "admit"),
+        names(&loose),
+        verb(&loose, "admits", "admit"),
+        times(&loose)
+    )
+}
+
+fn denials(strategies: &[StrategyReport]) -> String {
+    let (fewest, most) = extremes(strategies, |strategy| strategy.denied);
+    let said = |group: &[&StrategyReport], rank: &str| {
+        let denied = group.first().map_or(0, |strategy| strategy.denied);
+        let verb = verb(group, "denies", "deny");
+        if denied == 0 {
+            return format!("{} {verb} nothing", names(group));
+        }
+        let requests = counted(denied, "request");
+        format!("{} {verb} {rank}, {requests}{}", names(group), median_wait(group))
+    };
+    if fewest.len() == strategies.len() {
+        let count = fewest.first().map_or(0, |strategy| strategy.denied);
+        return format!("Every strategy denies {}.", counted(count, "request"));
+    }
+    format!("{}; {}.", said(&fewest, "fewest"), said(&most, "most"))
+}
+
+/// Strategies that deny equally often may still make callers wait differently; then it is left out.
+fn median_wait(group: &[&StrategyReport]) -> String {
+    let wait = group.first().and_then(|strategy| strategy.wait_p50);
+    match wait.filter(|_| group.iter().all(|strategy| strategy.wait_p50 == wait)) {
+        Some(wait) => format!(", with a median wait of {}", human(wait)),
+        None => String::new(),
+    }
+}
+
+fn choice(strategies: &[StrategyReport]) -> String {
+    let protective = extremes(strategies, |strategy| (strategy.worst.count, strategy.denied)).0;
+    let gentle = extremes(strategies, |strategy| (strategy.denied, strategy.wait_p50)).0;
+    let kinds = |group: &[&StrategyReport]| -> Vec<Strategy> {
+        group.iter().map(|strategy| strategy.strategy()).collect()
+    };
+    if kinds(&protective).len() == strategies.len() && kinds(&gentle) == kinds(&protective) {
+        return "On this traffic every strategy protects as well and denies as little.".to_owned();
+    }
+    if kinds(&protective) == kinds(&gentle) {
+        return format!(
+            "On this traffic {} both {} bursts lowest and {} away the fewest callers.",
+            names(&protective),
+            verb(&protective, "keeps", "keep"),
+            verb(&protective, "turns", "turn")
+        );
+    }
+    format!(
+        "On this traffic {} best {} what is behind the limit, and {} {} away the fewest callers.",
+        names(&protective),
+        verb(&protective, "protects", "protect"),
+        names(&gentle),
+        verb(&gentle, "turns", "turn")
+    )
+}
+
+/// The two buckets are one arithmetic seen from both ends, which a reader of the table may wonder about.
+fn buckets_alike(strategies: &[StrategyReport]) -> Option<String> {
+    let of = |wanted: Strategy| strategies.iter().find(|strategy| strategy.strategy() == wanted);
+    let (token, leaky) = (of(Strategy::TokenBucket)?, of(Strategy::LeakyBucket)?);
+    (token.denied == leaky.denied && token.worst == leaky.worst).then(|| {
+        "token_bucket and leaky_bucket decide alike until a policy changes while in use.".to_owned()
+    })
+}
+
+/// The strategies with the smallest and those with the largest figure.
+fn extremes<T: Ord>(
+    strategies: &[StrategyReport],
+    figure: impl Fn(&StrategyReport) -> T,
+) -> (Vec<&StrategyReport>, Vec<&StrategyReport>) {
+    let (least, most) =
+        (strategies.iter().map(&figure).min(), strategies.iter().map(&figure).max());
+    let with = |wanted: Option<T>| {
+        strategies.iter().filter(|strategy| Some(figure(strategy)) == wanted).collect()
+    };
+    (with(least), with(most))
+}
+
+fn names(strategies: &[&StrategyReport]) -> String {
+    let names: Vec<&str> = strategies.iter().map(|strategy| strategy.strategy().as_str()).collect();
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
+
+fn verb<'a>(strategies: &[&StrategyReport], one: &'a str, several: &'a str) -> &'a str {
+    if strategies.len() == 1 { one } else { several }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::replay::sample;
+
+    /// Five requests at second 59 and five at 60, which a window from the epoch tells apart.
+    fn edge() -> Vec<(u64, &'static str)> {
+        [59; 5].into_iter().chain([60; 5]).map(|second| (second, "a")).chain([(0, "b")]).collect()
+    }
+
+    #[test]
+    fn each_sentence_says_what_the_figures_say() {
+        let lines = sample("--limit 5", &edge()).advice;
+        let expected = [
+            "1 of 2 keys (50.0%) asks for more than 5 within 1m; the busiest, a, asks for 10.",
+            "sliding_window, token_bucket and leaky_bucket admit at most 5 (1.00×) of one key within any \
+             1m; fixed_window admits up to 10 (2.00×).",
+            "fixed_window denies nothing; sliding_window, token_bucket and leaky_bucket deny most, 5 \
+             requests.",
+            "token_bucket and leaky_bucket decide alike until a policy changes while in use.",
+            "On this traffic sliding_window, token_bucket and leaky_bucket best protect what is behind \
+             the limit, and fixed_window turns away the fewest callers.",
+        ];
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn without_a_denial_there_is_nothing_to_choose() {
+        let lines = sample("--limit 10", &edge()).advice;
+        let expected = "Nothing is denied: the busiest key asks for at most 10 within any 1m, and the \
+                        limit is 10. Strategies differ only under a limit below 10.";
+        assert_eq!(lines, [expected]);
+        let lines = sample("--limit 5 --strategy fixed_window", &edge()).advice;
+        assert!(lines[0].contains("asks for 10 within 1m, more than the limit of 5"), "{lines:?}");
+    }
+
+    #[test]
+    fn one_strategy_alone_is_described_and_not_compared() {
+        let lines = sample("--limit 5 --strategy token_bucket", &edge()).advice;
+        assert_eq!(lines.len(), 2);
+        assert_eq!(lines[1], "token_bucket admits at most 5 (1.00×) of one key within any 1m.");
+    }
+
+    #[test]
+    fn strategies_that_do_the_same_are_said_to() {
+        let lines = sample("--limit 2", &[(0, "a"); 3]).advice;
+        assert_eq!(lines[0], "The only key, a, asks for up to 3 within 1m.");
+        assert!(lines.iter().any(|line| line == "Every strategy denies 1 request."), "{lines:?}");
+    }
+}

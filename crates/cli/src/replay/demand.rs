@@ -1,0 +1,142 @@
+//! Exact figures over instants: the fullest span of a window's length, quantiles, histograms.
+
+/// The most instants in any span of a given length, and where that span starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Peak {
+    pub(crate) count: u64,
+    pub(crate) from_ns: u64,
+}
+
+/// Finds the fullest span `[t, t + window)` over all `t`, in one pass over ordered instants.
+///
+/// `recent` is scratch space that callers keep, for this runs once for each of many keys.
+pub(crate) fn peak(
+    times: impl Iterator<Item = u64>,
+    window_ns: u64,
+    recent: &mut std::collections::VecDeque<u64>,
+) -> Peak {
+    recent.clear();
+    let mut best = Peak::default();
+    for now in times {
+        while recent.front().is_some_and(|&first| now - first >= window_ns) {
+            recent.pop_front();
+        }
+        recent.push_back(now);
+        // A fullest span can always be moved to end at an instant, so looking there is enough.
+        if recent.len() as u64 > best.count {
+            let from_ns = recent.front().copied().unwrap_or(now);
+            best = Peak { count: recent.len() as u64, from_ns };
+        }
+    }
+    best
+}
+
+/// The smallest value that at least `percent` of the values do not exceed.
+pub(crate) fn quantile(values: &mut [u64], percent: u32) -> Option<u64> {
+    let rank = (values.len() as u128 * u128::from(percent)).div_ceil(100).max(1);
+    let index = usize::try_from(rank - 1).ok().filter(|&index| index < values.len())?;
+    Some(*values.select_nth_unstable(index).1)
+}
+
+/// How many keys ask for how much at most, in bins that start at 1, 2, 5, 10, 20, 50 and so on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Bin {
+    /// The smallest demand in the bin; the next bin's start is the first above.
+    pub(crate) from: u64,
+    pub(crate) below: u64,
+    /// Keys in the bin that stay within the limit, and those that exceed it.
+    pub(crate) within: u64,
+    pub(crate) over: u64,
+}
+
+/// Sorts demands into bins, from 1 up to the larger of the greatest demand and the limit.
+pub(crate) fn histogram(demands: impl Iterator<Item = u64>, limit: u64) -> Vec<Bin> {
+    let mut bins: Vec<Bin> = Vec::new();
+    let reach = |bins: &mut Vec<Bin>, demand: u64| {
+        while bins.last().is_none_or(|last| last.below <= demand) {
+            let from = bins.last().map_or(1, |last| last.below);
+            bins.push(Bin { from, below: next_start(from), within: 0, over: 0 });
+        }
+    };
+    reach(&mut bins, limit);
+    for demand in demands.filter(|&demand| demand > 0) {
+        reach(&mut bins, demand);
+        let index = bins.partition_point(|bin| bin.below <= demand);
+        let bin = &mut bins[index];
+        if demand > limit {
+            bin.over += 1;
+        } else {
+            bin.within += 1;
+        }
+    }
+    bins
+}
+
+/// 1, 2, 5, 10, 20, 50, …: the first digit tells the step.
+fn next_start(from: u64) -> u64 {
+    let mut digit = from;
+    while digit >= 10 {
+        digit /= 10;
+    }
+    if digit == 2 { from / 2 * 5 } else { from * 2 }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use super::*;
+
+    fn peak_of(times: &[u64], window: u64) -> (u64, u64) {
+        let found = peak(times.iter().copied(), window, &mut VecDeque::new());
+        (found.count, found.from_ns)
+    }
+
+    #[test]
+    fn a_span_includes_its_start_and_not_its_end() {
+        assert_eq!(peak_of(&[], 10), (0, 0));
+        assert_eq!(peak_of(&[0, 10], 10), (1, 0));
+        assert_eq!(peak_of(&[0, 9], 10), (2, 0));
+        assert_eq!(peak_of(&[0, 7, 7, 12, 16, 30], 10), (4, 7));
+    }
+
+    #[test]
+    fn the_peak_is_that_of_every_start_tried() {
+        // A small generator of its own: what matters is that spans are dense and irregular.
+        let mut seed = 7_u64;
+        let mut times: Vec<u64> = (0..200)
+            .map(|_| {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (seed >> 33) % 500
+            })
+            .collect();
+        times.sort_unstable();
+        for window in [1, 2, 17, 60, 499, 1_000] {
+            let tried = times.iter().map(|&from| {
+                times.iter().filter(|&&time| time >= from && time - from < window).count() as u64
+            });
+            assert_eq!(peak_of(&times, window).0, tried.max().unwrap(), "window {window}");
+        }
+    }
+
+    #[test]
+    fn quantiles_are_values_that_occurred() {
+        assert_eq!(quantile(&mut [], 50), None);
+        assert_eq!(quantile(&mut [7], 99), Some(7));
+        assert_eq!(quantile(&mut [4, 1, 3, 2], 50), Some(2));
+        let mut hundred: Vec<u64> = (1..=100).rev().collect();
+        assert_eq!(quantile(&mut hundred, 50), Some(50));
+        assert_eq!(quantile(&mut hundred, 99), Some(99));
+        assert_eq!(quantile(&mut hundred, 100), Some(100));
+    }
+
+    #[test]
+    fn bins_are_one_two_five_and_reach_the_limit() {
+        let bins = histogram([1, 1, 4, 5, 60, 61, 108].into_iter(), 60);
+        let starts: Vec<u64> = bins.iter().map(|bin| bin.from).collect();
+        assert_eq!(starts, [1, 2, 5, 10, 20, 50, 100]);
+        let counts: Vec<_> = bins.iter().map(|bin| (bin.within, bin.over)).collect();
+        assert_eq!(counts, [(2, 0), (1, 0), (1, 0), (0, 0), (0, 0), (1, 1), (0, 1)]);
+        assert_eq!(histogram([1].into_iter(), u64::from(u32::MAX)).len(), 29);
+    }
+}

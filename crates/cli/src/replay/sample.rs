@@ -1,0 +1,31 @@
+//! Reports made from a few arrivals, for the tests of what is made from reports.
+
+use clap::Parser;
+
+use super::input::Reading;
+use super::progress::Progress;
+use super::report::Report;
+use super::traffic::TrafficBuilder;
+use super::{drive, policies, report};
+use crate::args::{Cli, Command};
+
+/// The report on requests at these seconds by these keys, under these options.
+pub(crate) fn sample(options: &str, arrivals: &[(u64, &str)]) -> Report {
+    let line = ["gorl", "replay", "x.log", "--html", "x.html"].into_iter();
+    let cli = Cli::try_parse_from(line.chain(options.split_whitespace())).unwrap();
+    let Command::Replay(args) = cli.command else { panic!("not a replay") };
+    let mut builder = TrafficBuilder::new(false);
+    for &(second, key) in arrivals {
+        builder.push(second * 1_000_000_000, key.as_bytes(), b"").unwrap();
+    }
+    let reading = Reading {
+        traffic: builder.build(),
+        sources: vec!["x.log".to_owned()],
+        lines: arrivals.len() as u64,
+        failed: 0,
+        first_failures: Vec::new(),
+        without_key: 0,
+    };
+    let outcomes = drive::all(&reading.traffic, &policies(&args).unwrap(), &Progress::new());
+    report::build(&args, &reading, &outcomes)
+}
