@@ -12,10 +12,7 @@ pub(crate) fn run(args: &[OsString]) -> Result<()> {
         bail!("say which benchmark: `cargo xtask bench memory`");
     };
     if name != "memory" {
-        bail!(
-            "there is no benchmark `{}`; there is `memory`",
-            name.to_string_lossy()
-        );
+        bail!("there is no benchmark `{}`; there is `memory`", name.to_string_lossy());
     }
     command::run(
         cargo()

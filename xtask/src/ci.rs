@@ -13,31 +13,19 @@ type Job = (&'static str, &'static str);
 const JOBS: [Job; 6] = [
     ("test", "cargo xtask test"),
     ("fmt", "cargo fmt --all --check"),
-    (
-        "clippy",
-        "cargo clippy --workspace --all-targets --all-features -- -D warnings",
-    ),
-    (
-        "doc",
-        "RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --no-deps --all-features",
-    ),
+    ("clippy", "cargo clippy --workspace --all-targets --all-features -- -D warnings"),
+    ("doc", "RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --no-deps --all-features"),
     ("tidy", "cargo xtask tidy"),
     ("loom", "cargo xtask loom"),
 ];
 
 /// Runs every job, or the one that is named; a failure does not keep the later ones from running.
 pub(crate) fn run(only: Option<&str>) -> Result<()> {
-    let jobs: Vec<Job> = JOBS
-        .into_iter()
-        .filter(|(name, _)| only.is_none_or(|only| only == *name))
-        .collect();
+    let jobs: Vec<Job> =
+        JOBS.into_iter().filter(|(name, _)| only.is_none_or(|only| only == *name)).collect();
     if jobs.is_empty() {
         let names: Vec<&str> = JOBS.iter().map(|(name, _)| *name).collect();
-        bail!(
-            "there is no job `{}`; the jobs are {}",
-            only.unwrap_or(""),
-            names.join(", ")
-        );
+        bail!("there is no job `{}`; the jobs are {}", only.unwrap_or(""), names.join(", "));
     }
     let results: Vec<(&str, bool, Duration)> = jobs
         .into_iter()
@@ -49,11 +37,7 @@ pub(crate) fn run(only: Option<&str>) -> Result<()> {
         })
         .collect();
     print!("\n{}", summary(&results));
-    if results.iter().all(|(_, passed, _)| *passed) {
-        Ok(())
-    } else {
-        bail!("CI would fail")
-    }
+    if results.iter().all(|(_, passed, _)| *passed) { Ok(()) } else { bail!("CI would fail") }
 }
 
 fn summary(results: &[(&str, bool, Duration)]) -> String {
@@ -88,10 +72,7 @@ mod tests {
 
     #[test]
     fn the_summary_names_what_failed() {
-        let results = [
-            ("a", true, Duration::ZERO),
-            ("b", false, Duration::from_secs(2)),
-        ];
+        let results = [("a", true, Duration::ZERO), ("b", false, Duration::from_secs(2))];
         let expected = "a        ok           0.0 s\nb        FAILED       2.0 s\n";
         assert_eq!(summary(&results), expected);
     }

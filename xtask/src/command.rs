@@ -29,9 +29,7 @@ pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let shown = show(command);
     eprintln!("\n$ {shown}");
-    let status = command
-        .status()
-        .with_context(|| format!("cannot start `{shown}`"))?;
+    let status = command.status().with_context(|| format!("cannot start `{shown}`"))?;
     if !status.success() {
         bail!("`{shown}` failed ({status})");
     }
@@ -53,11 +51,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
 
 /// Whether the command can be started and succeeds; what it prints is dropped.
 pub(crate) fn succeeds(command: &mut Command) -> bool {
-    command
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|s| s.success())
+    command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|s| s.success())
 }
 
 /// The command as one would type it in the root: where, variables, and `cargo` without its path.
@@ -66,31 +60,18 @@ fn show(command: &Command) -> String {
         let value = value?.to_string_lossy();
         Some(format!("{}={}", name.to_string_lossy(), quote(&value)))
     });
-    let name = Path::new(command.get_program())
-        .file_name()
-        .unwrap_or(command.get_program());
-    let elsewhere = command
-        .get_current_dir()
-        .and_then(|dir| dir.strip_prefix(root()).ok().map(Path::to_owned));
+    let name = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
+    let elsewhere =
+        command.get_current_dir().and_then(|dir| dir.strip_prefix(root()).ok().map(Path::to_owned));
     let elsewhere = elsewhere.filter(|dir| !dir.as_os_str().is_empty());
     let elsewhere = elsewhere.map(|dir| format!("cd {} &&", dir.display()));
-    let words = std::iter::once(name)
-        .chain(command.get_args())
-        .map(|w| quote(&w.to_string_lossy()));
-    elsewhere
-        .into_iter()
-        .chain(variables)
-        .chain(words)
-        .collect::<Vec<_>>()
-        .join(" ")
+    let words =
+        std::iter::once(name).chain(command.get_args()).map(|w| quote(&w.to_string_lossy()));
+    elsewhere.into_iter().chain(variables).chain(words).collect::<Vec<_>>().join(" ")
 }
 
 fn quote(word: &str) -> String {
-    if word.contains(' ') {
-        format!("\"{word}\"")
-    } else {
-        word.to_owned()
-    }
+    if word.contains(' ') { format!("\"{word}\"") } else { word.to_owned() }
 }
 
 #[cfg(test)]
@@ -100,21 +81,14 @@ mod tests {
     #[test]
     fn a_command_is_shown_as_typed() {
         let mut command = program("/usr/bin/cargo");
-        command
-            .args(["test", "-p", "gorl"])
-            .env("RUSTFLAGS", "--cfg gorl_loom");
-        assert_eq!(
-            show(&command),
-            "RUSTFLAGS=\"--cfg gorl_loom\" cargo test -p gorl"
-        );
+        command.args(["test", "-p", "gorl"]).env("RUSTFLAGS", "--cfg gorl_loom");
+        assert_eq!(show(&command), "RUSTFLAGS=\"--cfg gorl_loom\" cargo test -p gorl");
     }
 
     #[test]
     fn a_command_elsewhere_says_where() {
         let mut command = program("cargo");
-        command
-            .current_dir(super::root().join("xtask/peers"))
-            .arg("test");
+        command.current_dir(super::root().join("xtask/peers")).arg("test");
         assert_eq!(show(&command), "cd xtask/peers && cargo test");
     }
 

@@ -51,15 +51,10 @@ mod tests {
         let package = Package {
             name: "a".to_owned(),
             dir: "crates/a".to_owned(),
-            targets: targets_of_a
-                .into_iter()
-                .chain([target("loom_lib", "lib")])
-                .collect(),
+            targets: targets_of_a.into_iter().chain([target("loom_lib", "lib")]).collect(),
             ..Package::default()
         };
-        let workspace = Workspace {
-            packages: vec![package],
-        };
+        let workspace = Workspace { packages: vec![package] };
         assert_eq!(targets(&workspace), [("a", "loom"), ("a", "loom_clock")]);
     }
 }

@@ -106,12 +106,7 @@ mod tests {
 
     #[test]
     fn a_wrong_word_is_an_error_and_not_silence() {
-        for args in [
-            &["tset"][..],
-            &["tidy", "--fix"],
-            &["ci", "test", "fmt"],
-            &["bench"],
-        ] {
+        for args in [&["tset"][..], &["tidy", "--fix"], &["ci", "test", "fmt"], &["bench"]] {
             let args = args.iter().map(Into::into).collect();
             assert!(run(args).is_err());
         }

@@ -67,9 +67,7 @@ impl Workspace {
 
     /// The packages that users get: those in `crates/`.
     pub(crate) fn crates(&self) -> impl Iterator<Item = &Package> {
-        self.packages
-            .iter()
-            .filter(|p| p.dir.starts_with("crates/"))
+        self.packages.iter().filter(|p| p.dir.starts_with("crates/"))
     }
 }
 
@@ -88,26 +86,18 @@ fn package(root: &Path, json: &Value) -> Package {
         targets: list(json, "targets")
             .map(|t| Target {
                 name: text(t, "name"),
-                kinds: list(t, "kind")
-                    .filter_map(|k| k.as_str().map(str::to_owned))
-                    .collect(),
+                kinds: list(t, "kind").filter_map(|k| k.as_str().map(str::to_owned)).collect(),
                 path: relative(root, Path::new(&text(t, "src_path"))),
             })
             .collect(),
         dependencies: list(json, "dependencies")
-            .map(|d| Dependency {
-                name: text(d, "name"),
-                dev: d["kind"] == "dev",
-            })
+            .map(|d| Dependency { name: text(d, "name"), dev: d["kind"] == "dev" })
             .collect(),
     }
 }
 
 fn relative(root: &Path, path: &Path) -> String {
-    path.strip_prefix(root)
-        .unwrap_or(path)
-        .to_string_lossy()
-        .replace('\\', "/")
+    path.strip_prefix(root).unwrap_or(path).to_string_lossy().replace('\\', "/")
 }
 
 fn text(json: &Value, field: &str) -> String {

@@ -11,19 +11,9 @@ use crate::command::{self, cargo, program, root};
 /// would find two panic handlers; were `alloc`, it would miss an allocator.
 pub(crate) fn check() -> Result<()> {
     let crate_dir = root().join("xtask/no-std");
-    command::run(
-        cargo()
-            .current_dir(crate_dir)
-            .args(["build", "--quiet", "--release"]),
-    )?;
+    command::run(cargo().current_dir(crate_dir).args(["build", "--quiet", "--release"]))?;
     for target in TARGETS.iter().filter(|target| is_installed(target)) {
-        let package = [
-            "build",
-            "--quiet",
-            "--package",
-            "gorl-core",
-            "--no-default-features",
-        ];
+        let package = ["build", "--quiet", "--package", "gorl-core", "--no-default-features"];
         command::run(cargo().args(package).args(["--target", target]))?;
     }
     Ok(())
@@ -52,10 +42,7 @@ mod tests {
     #[test]
     fn a_target_that_is_not_installed_is_told_apart() {
         let version = crate::command::output(super::program("rustc").arg("-vV")).unwrap();
-        let host = version
-            .lines()
-            .find_map(|line| line.strip_prefix("host: "))
-            .unwrap();
+        let host = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
         assert!(is_installed(host));
         assert!(!is_installed("no-such-target"));
     }

@@ -36,11 +36,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     no_std::check()?;
     // The benchmark lives in a workspace of its own, and would go stale unseen.
-    command::run(
-        cargo()
-            .current_dir(root().join("xtask/peers"))
-            .args(["test", "--quiet"]),
-    )
+    command::run(cargo().current_dir(root().join("xtask/peers")).args(["test", "--quiet"]))
 }
 
 /// nextest where it is installed, for it runs tests side by side and shows the slow ones.
@@ -58,18 +54,9 @@ fn runner() -> Command {
 /// The arguments of the builds that show that features are additive: the crate without any, and
 /// with each one alone. All of them together is what the tests were built with.
 pub(crate) fn combinations(package: &Package) -> Vec<Vec<String>> {
-    let bare = [
-        "check",
-        "--quiet",
-        "--package",
-        &package.name,
-        "--no-default-features",
-    ];
+    let bare = ["check", "--quiet", "--package", &package.name, "--no-default-features"];
     let bare = bare.map(str::to_owned).to_vec();
-    let features = package
-        .features
-        .iter()
-        .filter(|feature| *feature != "default");
+    let features = package.features.iter().filter(|feature| *feature != "default");
     let alone = features.map(|feature| {
         let mut args = bare.clone();
         args.extend(["--features".to_owned(), feature.clone()]);
@@ -90,10 +77,7 @@ mod tests {
             features: ["default", "json", "std"].map(str::to_owned).to_vec(),
             ..Package::default()
         };
-        let built: Vec<String> = combinations(&package)
-            .iter()
-            .map(|args| args.join(" "))
-            .collect();
+        let built: Vec<String> = combinations(&package).iter().map(|args| args.join(" ")).collect();
         let bare = "check --quiet --package gorl-x --no-default-features";
         let json = format!("{bare} --features json");
         let std = format!("{bare} --features std");

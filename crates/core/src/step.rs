@@ -70,7 +70,7 @@ pub fn decide(
 /// cost. For a state of another policy the answer is wrong (though never a panic): call
 /// [`State::adopted_by`] first. A cost above the capacity is denied, with a wait that means
 /// nothing: call [`check_cost`] before or after.
-#[inline]
+#[inline(always)]
 pub fn decide_adopted(policy: &Policy, state: Option<State>, now: u64, cost: u32) -> Decision {
     let (view, admits) = match policy.strategy() {
         Strategy::FixedWindow => fixed_window::step(policy, state, now, cost),

@@ -74,7 +74,7 @@ impl Limiter {
     }
 
     /// Spends one of the key's budget if there is one left.
-    #[inline]
+    #[inline(always)]
     pub fn check(&self, key: impl Key) -> Decision {
         self.store.decide_default(&key, ONE, Action::Take)
     }

@@ -22,12 +22,18 @@ const LARGE_SAMPLE: usize = 512;
 /// Groups that one step of a whole sweep looks through before the lock is released.
 const GROUPS_PER_STEP: usize = 32;
 
+/// Slots of a table under which new keys do not sweep it: two kilobytes are not worth the work.
+const SWEEP_FROM: usize = 64;
+
 /// Slots of a table under which it is not made smaller.
 const SHRINK_FROM: usize = 64;
 
 impl Shard {
     /// Forgets what is at rest in the next few groups.
     pub(crate) fn sweep_some(&mut self, now: u64, room: &Room) {
+        if self.table.slots() < SWEEP_FROM {
+            return;
+        }
         let mut left = REMOVED_PER_SWEEP;
         for _ in 0..SWEPT_PER_INSERT.min(self.table.groups()) {
             left = self.sweep_group(now, left, room);
@@ -40,7 +46,8 @@ impl Shard {
         let group = if self.sweep_hand < self.table.groups() { self.sweep_hand } else { 0 };
         while left > 0 {
             let policies = &self.policies;
-            let rested = self.table.group(group).find(|(_, entry)| policies.is_rested(entry, now));
+            let rested =
+                self.table.group(group).find(|(_, entry)| policies.is_forgettable(entry, now));
             let Some((slot, entry)) = rested else {
                 break;
             };

@@ -66,7 +66,7 @@ impl Secret {
 
     /// The fingerprint of a key. Parts carry their kind and length, so that no two lists of parts
     /// give the hash the same words.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn fingerprint(&self, parts: &[Part<'_>]) -> Fingerprint {
         // The first part's header goes in by the start value: the common key, one short text, is
         // then hashed in one round.
@@ -75,13 +75,70 @@ impl Secret {
             None => u64::MAX,
         };
         let [first, second] = &self.lanes;
-        let mut hash = Hash { a: first.start ^ header, b: second.start ^ header, secret: self };
-        match parts {
-            [Part::Bytes(bytes)] => hash.bytes(bytes),
-            _ => hash.parts(parts),
+        let start = Lanes(first.start ^ header, second.start ^ header);
+        let Lanes(a, b) = match parts {
+            [Part::Bytes(bytes)] => self.bytes(start, bytes),
+            _ => self.parts(start, parts),
+        };
+        Fingerprint { place: fold(a, first.end) | 1, rest: fold(b, second.end) }
+    }
+
+    /// A round: takes in two words.
+    #[inline]
+    fn words(&self, Lanes(a, b): Lanes, x: u64, y: u64) -> Lanes {
+        let [first, second] = &self.lanes;
+        Lanes(fold(a ^ x, first.key ^ y), fold(b ^ x, second.key ^ y))
+    }
+
+    /// Takes in bytes whose length the header has told.
+    #[inline]
+    fn bytes(&self, lanes: Lanes, bytes: &[u8]) -> Lanes {
+        if bytes.len() > 16 {
+            return self.long(lanes, bytes);
         }
-        let place = fold(hash.a, first.end);
-        Fingerprint { place: place | 1, rest: fold(hash.b, second.end) }
+        // Two words that may overlap cover 8 to 16 bytes; shorter ones are read likewise.
+        let (x, y) = match (bytes.first_chunk(), bytes.last_chunk()) {
+            (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
+            _ => short(bytes),
+        };
+        self.words(lanes, x, y)
+    }
+
+    #[inline(never)]
+    fn long(&self, mut lanes: Lanes, bytes: &[u8]) -> Lanes {
+        let (pairs, _) = bytes.as_chunks::<16>();
+        // The last sixteen bytes are taken whole, whether or not some were taken before.
+        let whole = bytes.len().saturating_sub(1) / 16;
+        for pair in pairs.iter().take(whole).chain(bytes.last_chunk::<16>()) {
+            lanes = self.wide(lanes, u128::from_le_bytes(*pair));
+        }
+        lanes
+    }
+
+    /// Takes in a number of 128 bits.
+    fn wide(&self, lanes: Lanes, n: u128) -> Lanes {
+        // The two halves.
+        #[allow(clippy::cast_possible_truncation)]
+        self.words(lanes, n as u64, (n >> 64) as u64)
+    }
+
+    /// Takes in all parts, the header of the first excepted.
+    #[inline(never)]
+    fn parts(&self, mut lanes: Lanes, parts: &[Part<'_>]) -> Lanes {
+        for (n, part) in parts.iter().enumerate() {
+            if n > 0 {
+                lanes = self.words(lanes, header(part), 0);
+            }
+            lanes = match part {
+                Part::Bytes(bytes) => self.bytes(lanes, bytes),
+                Part::Unsigned(n) | Part::Negative(n) => self.wide(lanes, *n),
+                Part::Ip(IpAddr::V4(address)) => self.wide(lanes, address.to_bits().into()),
+                Part::Ip(IpAddr::V6(address)) => self.wide(lanes, address.to_bits()),
+                // A kind that a later core may add: its debug form is as clear as the kind itself.
+                other => self.bytes(lanes, format!("{other:?}").as_bytes()),
+            };
+        }
+        lanes
     }
 }
 
@@ -90,70 +147,8 @@ impl Secret {
 /// A round takes in two words by a folded multiplication, the 128-bit product with its halves
 /// added without carry, which is the round of wyhash and its kin. The keys are secret and the lanes
 /// independent, so to make two keys agree one has to guess 127 bits.
-struct Hash<'a> {
-    a: u64,
-    b: u64,
-    secret: &'a Secret,
-}
-
-impl Hash<'_> {
-    #[inline]
-    fn words(&mut self, x: u64, y: u64) {
-        let [first, second] = &self.secret.lanes;
-        self.a = fold(self.a ^ x, first.key ^ y);
-        self.b = fold(self.b ^ x, second.key ^ y);
-    }
-
-    /// Takes in bytes whose length the header has told.
-    #[inline]
-    fn bytes(&mut self, bytes: &[u8]) {
-        if bytes.len() > 16 {
-            return self.long(bytes);
-        }
-        // Two words that may overlap cover 8 to 16 bytes; shorter ones are read likewise.
-        let (x, y) = match (bytes.first_chunk(), bytes.last_chunk()) {
-            (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
-            _ => short(bytes),
-        };
-        self.words(x, y);
-    }
-
-    #[inline(never)]
-    fn long(&mut self, bytes: &[u8]) {
-        let (pairs, _) = bytes.as_chunks::<16>();
-        // The last sixteen bytes are taken whole, whether or not some were taken before.
-        let whole = bytes.len().saturating_sub(1) / 16;
-        for pair in pairs.iter().take(whole).chain(bytes.last_chunk::<16>()) {
-            let pair = u128::from_le_bytes(*pair);
-            self.wide(pair);
-        }
-    }
-
-    /// Takes in a number of 128 bits.
-    fn wide(&mut self, n: u128) {
-        // The two halves.
-        #[allow(clippy::cast_possible_truncation)]
-        self.words(n as u64, (n >> 64) as u64);
-    }
-
-    /// Takes in all parts, the header of the first excepted.
-    #[inline(never)]
-    fn parts(&mut self, parts: &[Part<'_>]) {
-        for (n, part) in parts.iter().enumerate() {
-            if n > 0 {
-                self.words(header(part), 0);
-            }
-            match part {
-                Part::Bytes(bytes) => self.bytes(bytes),
-                Part::Unsigned(n) | Part::Negative(n) => self.wide(*n),
-                Part::Ip(IpAddr::V4(address)) => self.wide(address.to_bits().into()),
-                Part::Ip(IpAddr::V6(address)) => self.wide(address.to_bits()),
-                // A kind that a later core may add: its debug form is as clear as the kind itself.
-                other => self.bytes(format!("{other:?}").as_bytes()),
-            }
-        }
-    }
-}
+#[derive(Clone, Copy)]
+struct Lanes(u64, u64);
 
 /// Up to seven bytes as two words.
 #[inline]

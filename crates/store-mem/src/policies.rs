@@ -92,10 +92,14 @@ impl Policies {
         }
     }
 
-    /// Whether an entry may be forgotten.
-    pub(crate) fn is_rested(&self, entry: &Entry, now: u64) -> bool {
+    /// Whether an entry may be forgotten: it has been at rest for a whole window, so that a clock
+    /// which goes back by no more than that finds it there.
+    pub(crate) fn is_forgettable(&self, entry: &Entry, now: u64) -> bool {
         match self.list.get(usize::from(entry.policy())) {
-            Some(kept) => is_rested(&kept.sweep_as, entry.state, now),
+            Some(kept) => {
+                let earlier = now.saturating_sub(kept.sweep_as.window_ticks());
+                is_rested(&kept.sweep_as, entry.state, earlier)
+            }
             None => true,
         }
     }

@@ -77,7 +77,7 @@ impl Shard {
     /// decision is; `None` for any other, to be asked again by [`decide`](Self::decide).
     ///
     /// It is inlined into the caller, so it takes words, not a structure.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn decide_known(
         &mut self,
         policy: &Policy,
@@ -94,7 +94,7 @@ impl Shard {
     }
 
     /// [`decide_known`](Self::decide_known) under the default policy, whose number is known.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn decide_default_known(
         &mut self,
         print: Fingerprint,
@@ -284,7 +284,7 @@ impl Shard {
 }
 
 /// Decides on the state in an entry, which was written under this very policy.
-#[inline]
+#[inline(always)]
 fn step_in_place(
     policy: &Policy,
     words: &mut EntryWords,
@@ -299,7 +299,7 @@ fn step_in_place(
     decision
 }
 
-#[inline]
+#[inline(always)]
 fn step(policy: &Policy, state: Option<State>, now: u64, cost: u32, action: Action) -> Decision {
     let decision = decide_adopted(policy, state, now, cost);
     match action {

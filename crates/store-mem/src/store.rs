@@ -86,12 +86,11 @@ impl MemoryStore {
     /// # Panics
     ///
     /// If the store has no default policy.
-    #[inline]
+    #[inline(always)]
     pub fn decide_default<K: Key + ?Sized>(&self, key: &K, cost: u32, action: Action) -> Decision {
         let print = self.secret.fingerprint(key.parts().as_ref());
         let now = self.clock.now_ns();
-        let known =
-            self.shard(print).with(|shard| shard.decide_default_known(print, now, cost, action));
+        let known = self.shard(print).lock().decide_default_known(print, now, cost, action);
         match known {
             Some(decision) => decision,
             None => self.decide_rare(None, &Ask { print, now, cost, action }),
@@ -109,8 +108,7 @@ impl MemoryStore {
         check_cost(policy, cost)?;
         let print = self.secret.fingerprint(parts);
         let now = self.clock.now_ns();
-        let known =
-            self.shard(print).with(|shard| shard.decide_known(policy, print, now, cost, action));
+        let known = self.shard(print).lock().decide_known(policy, print, now, cost, action);
         Ok(match known {
             Some(decision) => decision,
             None => self.decide_rare(Some(policy), &Ask { print, now, cost, action }),
@@ -124,13 +122,13 @@ impl MemoryStore {
         loop {
             // What it holds is freed when the lock has been released.
             let mut after = After::default();
-            let decision = self.shard(ask.print).with(|shard| {
-                let policy = policy.copied().or_else(|| shard.default_policy());
-                policy.map(|policy| shard.decide(&policy, ask, &self.room, &mut after))
-            });
-            let Some(decision) = decision else {
+            let mut shard = self.shard(ask.print).lock();
+            let Some(policy) = policy.copied().or_else(|| shard.default_policy()) else {
+                drop(shard);
                 panic!("the store has no default policy: set MemoryStoreBuilder::default_policy");
             };
+            let decision = shard.decide(&policy, ask, &self.room, &mut after);
+            drop(shard);
             if !after.needs_room {
                 return decision;
             }
@@ -144,7 +142,7 @@ impl MemoryStore {
         let own = print.shard(self.shards.len() - 1);
         for step in 1..self.shards.len() {
             let shard = &self.shards[(own + step) % self.shards.len()];
-            if shard.with(|shard| shard.evict(print, now, &self.room)) {
+            if shard.lock().evict(print, now, &self.room) {
                 return;
             }
         }
@@ -157,7 +155,7 @@ impl MemoryStore {
     /// the caller sees to it that there is one at a time.
     pub fn set_default_policy(&self, policy: Policy) {
         for shard in &self.shards {
-            shard.with(|shard| shard.set_default_policy(policy));
+            shard.lock().set_default_policy(policy);
         }
     }
 
@@ -173,7 +171,7 @@ impl MemoryStore {
             while let Some(next) = phase {
                 // Freed when the lock has been released.
                 let mut after = After::default();
-                phase = shard.with(|shard| shard.sweep_step(next, now, &self.room, &mut after));
+                phase = shard.lock().sweep_step(next, now, &self.room, &mut after);
             }
         }
     }
@@ -181,7 +179,7 @@ impl MemoryStore {
     /// How many keys have a state, at rest or not.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.shards.iter().map(|shard| shard.with(|shard| shard.len())).sum()
+        self.shards.iter().map(|shard| shard.lock().len()).sum()
     }
 
     /// Whether no key has a state.
@@ -205,7 +203,7 @@ impl MemoryStore {
     /// Bytes of memory that the store holds, its tables and its own size.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        let heap: usize = self.shards.iter().map(|shard| shard.with(|shard| shard.bytes())).sum();
+        let heap: usize = self.shards.iter().map(|shard| shard.lock().bytes()).sum();
         heap + size_of_val::<[_]>(&self.shards) + size_of::<Self>()
     }
 
@@ -249,12 +247,12 @@ impl LocalStore for MemoryStore {
         let print = self.secret.fingerprint(request.key.parts());
         let ask =
             Ask { print, now: self.clock.now_ns(), cost: request.cost, action: request.action };
-        self.shard(print).with(|shard| shard.give_back(request.policy, &ask, &self.room));
+        self.shard(print).lock().give_back(request.policy, &ask, &self.room);
     }
 
     fn reset_now(&self, key: KeyRef<'_>) {
         let print = self.secret.fingerprint(key.parts());
-        self.shard(print).with(|shard| shard.reset(print, &self.room));
+        self.shard(print).lock().reset(print, &self.room);
     }
 }
 
@@ -275,7 +273,7 @@ impl Store for MemoryStore {
 
     fn policy_replaced(&self, old: &Policy, new: &Policy) {
         for shard in &self.shards {
-            shard.with(|shard| shard.policy_replaced(old, new));
+            shard.lock().policy_replaced(old, new);
         }
     }
 }

@@ -90,42 +90,30 @@ impl Table {
     }
 
     /// Looks a fingerprint up.
+    #[inline(always)]
     pub(crate) fn find(&self, print: Fingerprint) -> Option<Slot> {
         let mut group = self.home(print.place);
         for _ in 0..self.groups {
             let first = self.start + group * GROUP_WORDS;
-            for n in 0..GROUP {
-                let slot = Slot(first + n * ENTRY_WORDS);
-                let words = self.words[slot.0..].first_chunk::<ENTRY_WORDS>()?;
-                if is_of(words, print) {
-                    return Some(slot);
-                }
-                if words[0] == 0 {
-                    return None;
-                }
-            }
-            group = self.after(group);
-        }
-        None
-    }
-
-    /// Looks a fingerprint up, for the path that every decision takes: the entry's own words.
-    #[inline]
-    pub(crate) fn find_words(&mut self, print: Fingerprint) -> Option<&mut EntryWords> {
-        let mut group = self.home(print.place);
-        for _ in 0..self.groups {
-            let first = self.start + group * GROUP_WORDS;
-            let words = self.words.get_mut(first..)?.first_chunk_mut::<GROUP_WORDS>()?;
-            let entries = words.as_chunks_mut::<ENTRY_WORDS>().0;
+            let words = self.words.get(first..)?.first_chunk::<GROUP_WORDS>()?;
+            let entries = words.as_chunks::<ENTRY_WORDS>().0;
             if let Some(n) = entries.iter().position(|entry| is_of(entry, print)) {
-                return self.words.get_mut(first + n * ENTRY_WORDS..)?.first_chunk_mut();
+                return Some(Slot(first + n * ENTRY_WORDS));
             }
+            // The taken slots of a group come first.
             if entries[GROUP - 1][0] == 0 {
                 return None;
             }
             group = self.after(group);
         }
         None
+    }
+
+    /// Looks a fingerprint up, and lends the entry's own words: the path of every decision.
+    #[inline(always)]
+    pub(crate) fn find_words(&mut self, print: Fingerprint) -> Option<&mut EntryWords> {
+        let slot = self.find(print)?;
+        self.words.get_mut(slot.0..)?.first_chunk_mut()
     }
 
     /// The entry in a taken slot.

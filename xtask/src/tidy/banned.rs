@@ -37,21 +37,12 @@ fn longer_name(line: &str, banned: &str) -> bool {
 
 /// What is banned, written without spaces, and what to do about it.
 const BANNED: [(&str, &str); 6] = [
-    (
-        "#[ignore",
-        "a test that cannot run must fail and say what it needs",
-    ),
-    (
-        ",ignore)]",
-        "a test that cannot run must fail and say what it needs",
-    ),
+    ("#[ignore", "a test that cannot run must fail and say what it needs"),
+    (",ignore)]", "a test that cannot run must fail and say what it needs"),
     ("todo!", "finish it, or leave it out"),
     ("unimplemented!", "finish it, or leave it out"),
     ("dbg!", "remove it"),
-    (
-        "thread::sleep",
-        "inject a clock and move it, or wait on a signal with a deadline",
-    ),
+    ("thread::sleep", "inject a clock and move it, or wait on a signal with a deadline"),
 ];
 
 #[cfg(test)]
@@ -60,10 +51,7 @@ mod tests {
     use crate::tidy::source::Source;
 
     fn lines(text: &str) -> Vec<usize> {
-        check(&Source::parse("a.rs", text))
-            .iter()
-            .map(|problem| problem.line)
-            .collect()
+        check(&Source::parse("a.rs", text)).iter().map(|problem| problem.line).collect()
     }
 
     #[test]

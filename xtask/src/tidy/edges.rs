@@ -94,10 +94,7 @@ mod tests {
         let package = |name: &str, dir: &str, on: &str| Package {
             name: name.to_owned(),
             dir: dir.to_owned(),
-            dependencies: vec![Dependency {
-                name: on.to_owned(),
-                dev: false,
-            }],
+            dependencies: vec![Dependency { name: on.to_owned(), dev: false }],
             ..Package::default()
         };
         let packages = vec![
@@ -107,10 +104,6 @@ mod tests {
         let problems = check(&Workspace { packages });
         assert_eq!(problems.len(), 1);
         assert_eq!(problems[0].path, "crates/core/Cargo.toml");
-        assert!(
-            problems[0]
-                .message
-                .contains("gorl-core must not depend on gorl")
-        );
+        assert!(problems[0].message.contains("gorl-core must not depend on gorl"));
     }
 }

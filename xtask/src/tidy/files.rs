@@ -77,10 +77,7 @@ mod tests {
     use crate::tidy::TextFile;
 
     fn lines(path: &str, text: &str) -> Vec<usize> {
-        let file = TextFile {
-            path: path.to_owned(),
-            text: text.to_owned(),
-        };
+        let file = TextFile { path: path.to_owned(), text: text.to_owned() };
         check(&file).iter().map(|problem| problem.line).collect()
     }
 
@@ -89,14 +86,7 @@ mod tests {
         assert!(lines("a.rs", "//! What it is for.\n\nfn a() {}\n").is_empty());
         assert!(lines("a.rs", "//! A crate.\n//!\n//! More of it.\n").is_empty());
         assert!(lines("a.toml", "[package]\n").is_empty());
-        for text in [
-            "",
-            "fn a() {}\n",
-            "//!\n",
-            "//! \n",
-            "// A.\n",
-            "\n//! Late.\n",
-        ] {
+        for text in ["", "fn a() {}\n", "//!\n", "//! \n", "// A.\n", "\n//! Late.\n"] {
             assert_eq!(lines("a.rs", text), [1], "{text:?}");
         }
         assert_eq!(lines("a.rs", "//! It goes\n//! on.\n"), [2]);
@@ -112,11 +102,9 @@ mod tests {
     #[test]
     fn paths_of_one_machine_are_found() {
         for folder in super::FOREIGN {
-            for line in [
-                format!("/{folder}/x"),
-                format!("see `/{folder}/x`"),
-                format!("=/{folder}/"),
-            ] {
+            for line in
+                [format!("/{folder}/x"), format!("see `/{folder}/x`"), format!("=/{folder}/")]
+            {
                 assert_eq!(lines("a.md", &format!("\n{line}\n")), [2], "{line}");
                 assert!(lines("a.log", &line).is_empty());
             }

@@ -10,16 +10,10 @@ pub(super) fn check(workspace: &Workspace, files: &[TextFile], rust: &[Source]) 
     for package in &workspace.packages {
         problems.extend(folder(package));
         let manifest = format!("{}/Cargo.toml", package.dir);
-        let text = files
-            .iter()
-            .find(|f| f.path == manifest)
-            .map_or("", |f| &f.text);
+        let text = files.iter().find(|f| f.path == manifest).map_or("", |f| &f.text);
         problems.extend(lints(&manifest, text));
         problems.extend(package.targets.iter().filter_map(|target| {
-            let is_root = target
-                .kinds
-                .iter()
-                .any(|kind| kind.ends_with("lib") || kind == "bin");
+            let is_root = target.kinds.iter().any(|kind| kind.ends_with("lib") || kind == "bin");
             let source = rust.iter().find(|s| s.path == target.path)?;
             if is_root { root(package, source) } else { None }
         }));
@@ -29,26 +23,16 @@ pub(super) fn check(workspace: &Workspace, files: &[TextFile], rust: &[Source]) 
 
 fn folder(package: &Package) -> Option<Problem> {
     let name = package.dir.strip_prefix("crates/")?;
-    let expected = if name == "gorl" {
-        name.to_owned()
-    } else {
-        format!("gorl-{name}")
-    };
+    let expected = if name == "gorl" { name.to_owned() } else { format!("gorl-{name}") };
     (package.name != expected).then(|| {
-        let message = format!(
-            "the package in crates/{name} is called {}; call it {expected}",
-            package.name
-        );
+        let message =
+            format!("the package in crates/{name} is called {}; call it {expected}", package.name);
         Problem::new(&format!("{}/Cargo.toml", package.dir), 1, message)
     })
 }
 
 fn lints(manifest: &str, text: &str) -> Option<Problem> {
-    let mut lines = text
-        .lines()
-        .map(str::trim)
-        .skip_while(|line| *line != "[lints]")
-        .skip(1);
+    let mut lines = text.lines().map(str::trim).skip_while(|line| *line != "[lints]").skip(1);
     let inherits = lines
         .by_ref()
         .take_while(|line| !line.starts_with('['))
@@ -82,11 +66,7 @@ mod tests {
     use crate::tidy::source::Source;
 
     fn package(name: &str, dir: &str) -> Package {
-        Package {
-            name: name.to_owned(),
-            dir: dir.to_owned(),
-            ..Package::default()
-        }
+        Package { name: name.to_owned(), dir: dir.to_owned(), ..Package::default() }
     }
 
     #[test]
@@ -101,16 +81,8 @@ mod tests {
 
     #[test]
     fn lints_must_be_inherited() {
-        assert_eq!(
-            lints("c", "[package]\n[lints]\nworkspace = true\n[features]\n"),
-            None
-        );
-        for text in [
-            "[package]\n",
-            "[lints]\n[package]\nworkspace = true\n",
-            "[lints]\n",
-            "",
-        ] {
+        assert_eq!(lints("c", "[package]\n[lints]\nworkspace = true\n[features]\n"), None);
+        for text in ["[package]\n", "[lints]\n[package]\nworkspace = true\n", "[lints]\n", ""] {
             assert!(lints("c", text).is_some(), "{text:?}");
         }
     }
@@ -120,16 +92,9 @@ mod tests {
         let source = |text| Source::parse("crates/x/src/lib.rs", text);
         let x = package("gorl-x", "crates/x");
         assert_eq!(root(&x, &source("//! X.\n#![forbid(unsafe_code)]\n")), None);
-        for text in [
-            "//! X.\n",
-            "// #![forbid(unsafe_code)]\n",
-            "#![deny(unsafe_code)]\n",
-        ] {
+        for text in ["//! X.\n", "// #![forbid(unsafe_code)]\n", "#![deny(unsafe_code)]\n"] {
             assert!(root(&x, &source(text)).is_some(), "{text:?}");
         }
-        assert_eq!(
-            root(&package("gorl-store-mem", "crates/store-mem"), &source("")),
-            None
-        );
+        assert_eq!(root(&package("gorl-store-mem", "crates/store-mem"), &source("")), None);
     }
 }

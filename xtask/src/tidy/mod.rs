@@ -29,11 +29,7 @@ struct Problem {
 
 impl Problem {
     fn new(path: &str, line: usize, message: impl Into<String>) -> Self {
-        Self {
-            path: path.to_owned(),
-            line,
-            message: message.into(),
-        }
+        Self { path: path.to_owned(), line, message: message.into() }
     }
 }
 
@@ -53,9 +49,7 @@ struct TextFile {
 
 impl TextFile {
     fn has_extension(&self, extension: &str) -> bool {
-        Path::new(&self.path)
-            .extension()
-            .is_some_and(|found| found == extension)
+        Path::new(&self.path).extension().is_some_and(|found| found == extension)
     }
 }
 
@@ -70,11 +64,7 @@ pub(crate) fn run() -> Result<()> {
     if !problems.is_empty() {
         bail!("{} of the tree's rules are broken", problems.len());
     }
-    println!(
-        "tidy: {} files and {} packages",
-        files.len(),
-        workspace.packages.len()
-    );
+    println!("tidy: {} files and {} packages", files.len(), workspace.packages.len());
     Ok(())
 }
 
@@ -97,13 +87,7 @@ fn problems(workspace: &Workspace, files: &[TextFile]) -> Vec<Problem> {
 /// The files that git tracks or is about to, less those that are not text or are deleted.
 fn text_files() -> Result<Vec<TextFile>> {
     let mut git = program("git");
-    git.args([
-        "ls-files",
-        "-z",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-    ]);
+    git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
     let listing = command::output(&mut git).context("tidy reads the files that git tracks")?;
     let mut files = Vec::new();
     for path in listing.split('\0').filter(|path| !path.is_empty()) {
@@ -111,10 +95,7 @@ fn text_files() -> Result<Vec<TextFile>> {
             continue;
         };
         if let Ok(text) = String::from_utf8(bytes) {
-            files.push(TextFile {
-                path: path.to_owned(),
-                text,
-            });
+            files.push(TextFile { path: path.to_owned(), text });
         }
     }
     Ok(files)

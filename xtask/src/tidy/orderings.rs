@@ -8,23 +8,17 @@ use super::test_code;
 ///
 /// A model is named by a comment `// loom: name_of_model` on the line or a few lines above it.
 pub(super) fn check(sources: &[Source]) -> Vec<Problem> {
-    let models: Vec<String> = sources
-        .iter()
-        .filter(|source| is_models(&source.path))
-        .flat_map(models)
-        .collect();
+    let models: Vec<String> =
+        sources.iter().filter(|source| is_models(&source.path)).flat_map(models).collect();
     let test_files: Vec<String> = sources.iter().flat_map(test_files).collect();
     let is_test = |path: &str| {
         test_files
             .iter()
             .any(|file| path == format!("{file}.rs") || path.starts_with(&format!("{file}/")))
     };
-    let shipped = sources
-        .iter()
-        .filter(|source| is_shipped(&source.path) && !is_test(&source.path));
-    shipped
-        .flat_map(|source| unnamed(source, &models))
-        .collect()
+    let shipped =
+        sources.iter().filter(|source| is_shipped(&source.path) && !is_test(&source.path));
+    shipped.flat_map(|source| unnamed(source, &models)).collect()
 }
 
 fn unnamed(source: &Source, models: &[String]) -> Vec<Problem> {
@@ -35,9 +29,7 @@ fn unnamed(source: &Source, models: &[String]) -> Vec<Problem> {
         if is_test[index] || is_import(code) {
             continue;
         }
-        let Some(ordering) = ORDERINGS
-            .iter()
-            .find(|name| uses(code, name, bare.contains(name)))
+        let Some(ordering) = ORDERINGS.iter().find(|name| uses(code, name, bare.contains(name)))
         else {
             continue;
         };
@@ -46,10 +38,7 @@ fn unnamed(source: &Source, models: &[String]) -> Vec<Problem> {
             .iter()
             .flat_map(|comment| named_models(comment))
             .collect();
-        if named
-            .iter()
-            .any(|name| models.iter().any(|model| model == name))
-        {
+        if named.iter().any(|name| models.iter().any(|model| model == name)) {
             continue;
         }
         let message = match named.last() {
@@ -84,10 +73,7 @@ fn imported(source: &Source) -> Vec<&'static str> {
 /// The names after `loom:` in a comment, separated by commas.
 fn named_models(comment: &str) -> impl Iterator<Item = &str> {
     let (_, names) = comment.split_once("loom: ").unwrap_or_default();
-    names
-        .split(',')
-        .map(|name| words(name).next().unwrap_or_default())
-        .filter(|n| !n.is_empty())
+    names.split(',').map(|name| words(name).next().unwrap_or_default()).filter(|n| !n.is_empty())
 }
 
 /// The functions of a file of models: those under `#[test]`, and those called `model_…`.
@@ -115,10 +101,7 @@ fn test_files(source: &Source) -> Vec<String> {
         "lib.rs" | "main.rs" | "mod.rs" => folder.to_owned(),
         file => format!("{folder}/{}", file.trim_end_matches(".rs")),
     };
-    test_code::modules(source)
-        .iter()
-        .map(|module| format!("{folder}/{module}"))
-        .collect()
+    test_code::modules(source).iter().map(|module| format!("{folder}/{module}")).collect()
 }
 
 /// `crates/*/tests/loom*.rs` and `crates/*/src/**/loom*.rs`, or folders of such a name.
@@ -200,11 +183,8 @@ mod tests {
     #[test]
     fn models_and_tests_are_free_to_use_any() {
         let text = "a.load(Ordering::SeqCst);";
-        for path in [
-            "crates/x/tests/loom_b.rs",
-            "crates/x/src/sync/loom.rs",
-            "crates/x/tests/t.rs",
-        ] {
+        for path in ["crates/x/tests/loom_b.rs", "crates/x/src/sync/loom.rs", "crates/x/tests/t.rs"]
+        {
             assert!(lines(path, text).is_empty(), "{path}");
         }
         let sources = [
@@ -212,10 +192,7 @@ mod tests {
             Source::parse("crates/x/src/a/tests.rs", text),
             Source::parse("crates/x/src/b/tests.rs", text),
         ];
-        let paths: Vec<String> = check(&sources)
-            .into_iter()
-            .map(|problem| problem.path)
-            .collect();
+        let paths: Vec<String> = check(&sources).into_iter().map(|problem| problem.path).collect();
         assert_eq!(paths, ["crates/x/src/b/tests.rs"]);
     }
 }

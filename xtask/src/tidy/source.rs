@@ -14,11 +14,7 @@ pub(super) struct Source {
 impl Source {
     /// Tells the parts of a file apart. Text that is not Rust gives some split, never a panic.
     pub(super) fn parse(path: &str, text: &str) -> Self {
-        let mut splitter = Splitter {
-            rest: text,
-            code: String::new(),
-            comments: String::new(),
-        };
+        let mut splitter = Splitter { rest: text, code: String::new(), comments: String::new() };
         while !splitter.rest.is_empty() {
             splitter.step();
         }
@@ -26,18 +22,13 @@ impl Source {
         let count = text.lines().count();
         let lines = |part: &str| part.split('\n').take(count).map(str::to_owned).collect();
         let (code, comments) = (lines(&splitter.code), lines(&splitter.comments));
-        Self {
-            path: path.to_owned(),
-            code,
-            comments,
-        }
+        Self { path: path.to_owned(), code, comments }
     }
 }
 
 /// The names, keywords and numbers in a line of code.
 pub(super) fn words(code: &str) -> impl Iterator<Item = &str> {
-    code.split(|c: char| !c.is_alphanumeric() && c != '_')
-        .filter(|word| !word.is_empty())
+    code.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
 struct Splitter<'a> {
@@ -62,10 +53,7 @@ impl Splitter<'_> {
         } else if self.rest.starts_with("/*") {
             self.take(block_comment(self.rest), Part::Comment);
         } else if let Some(hashes) = raw_string(self.rest, &self.code) {
-            let open = self
-                .rest
-                .find('"')
-                .map_or(self.rest.len(), |quote| quote + 1);
+            let open = self.rest.find('"').map_or(self.rest.len(), |quote| quote + 1);
             self.take(open, Part::Code);
             let close = format!("\"{}", "#".repeat(hashes));
             let end = self.rest.find(&close).unwrap_or(self.rest.len());
@@ -175,10 +163,7 @@ mod tests {
     fn splits(text: &str, code: &str, comment: &str) {
         let source = Source::parse("a.rs", text);
         assert_eq!(
-            (
-                source.code.join("\n").trim(),
-                source.comments.join("\n").trim()
-            ),
+            (source.code.join("\n").trim(), source.comments.join("\n").trim()),
             (code, comment)
         );
     }
@@ -201,11 +186,7 @@ mod tests {
     fn characters_and_lifetimes_are_told_apart() {
         splits("f('\"', b) // yes", "f('', b)", "// yes");
         splits("f('\\'') // yes", "f('')", "// yes");
-        splits(
-            "fn f<'a>(x: &'a str) // yes",
-            "fn f<'a>(x: &'a str)",
-            "// yes",
-        );
+        splits("fn f<'a>(x: &'a str) // yes", "fn f<'a>(x: &'a str)", "// yes");
     }
 
     #[test]

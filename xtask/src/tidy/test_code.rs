@@ -22,11 +22,7 @@ pub(super) fn lines(source: &Source) -> Vec<bool> {
 /// The modules that are declared under `#[cfg(test)]` and live in a file of their own.
 pub(super) fn modules(source: &Source) -> Vec<String> {
     let marked = lines(source);
-    let declared = source
-        .code
-        .iter()
-        .zip(&marked)
-        .filter(|(_, marked)| **marked);
+    let declared = source.code.iter().zip(&marked).filter(|(_, marked)| **marked);
     declared
         .filter_map(|(line, _)| {
             let declaration = line.trim().strip_suffix(';')?;
@@ -38,9 +34,7 @@ pub(super) fn modules(source: &Source) -> Vec<String> {
 
 fn is_test_attribute(line: &str) -> bool {
     let line: String = line.split_whitespace().collect();
-    let condition = line
-        .strip_prefix("#[cfg(")
-        .or_else(|| line.strip_prefix("#![cfg("));
+    let condition = line.strip_prefix("#[cfg(").or_else(|| line.strip_prefix("#![cfg("));
     condition.is_some_and(|condition| {
         let all = condition.strip_prefix("all(").unwrap_or(condition);
         all.split([',', ')']).any(|word| word == "test") && !condition.starts_with("any(")
@@ -73,12 +67,7 @@ mod tests {
 
     fn marked(text: &str) -> Vec<usize> {
         let marked = lines(&Source::parse("a.rs", text));
-        marked
-            .iter()
-            .enumerate()
-            .filter(|(_, marked)| **marked)
-            .map(|(at, _)| at + 1)
-            .collect()
+        marked.iter().enumerate().filter(|(_, marked)| **marked).map(|(at, _)| at + 1).collect()
     }
 
     #[test]
@@ -88,27 +77,15 @@ mod tests {
             [2, 3, 4, 5]
         );
         assert_eq!(marked("#[cfg(test)]\nuse a::b;\nfn c() {}\n"), [1, 2]);
-        assert_eq!(
-            marked("#[cfg(test)]\nconst A: [u8; 2] = [1, 2];\nfn c() {}\n"),
-            [1, 2]
-        );
-        assert_eq!(
-            marked("#[cfg(all(test, not(gorl_loom)))]\nmod t { }\n"),
-            [1, 2]
-        );
+        assert_eq!(marked("#[cfg(test)]\nconst A: [u8; 2] = [1, 2];\nfn c() {}\n"), [1, 2]);
+        assert_eq!(marked("#[cfg(all(test, not(gorl_loom)))]\nmod t { }\n"), [1, 2]);
     }
 
     #[test]
     fn other_conditions_are_not() {
-        for attribute in [
-            "#[cfg(not(test))]",
-            "#[cfg(any(test, x))]",
-            "#[cfg(feature = \"test\")]",
-        ] {
-            assert!(
-                marked(&format!("{attribute}\nfn a() {{}}\n")).is_empty(),
-                "{attribute}"
-            );
+        for attribute in ["#[cfg(not(test))]", "#[cfg(any(test, x))]", "#[cfg(feature = \"test\")]"]
+        {
+            assert!(marked(&format!("{attribute}\nfn a() {{}}\n")).is_empty(), "{attribute}");
         }
     }
 

@@ -57,10 +57,7 @@ mod tests {
             "#[expect(unsafe_code, reason = \"x\")]",
         ] {
             let lines = |path| -> Vec<usize> {
-                check(&Source::parse(path, line))
-                    .iter()
-                    .map(|problem| problem.line)
-                    .collect()
+                check(&Source::parse(path, line)).iter().map(|problem| problem.line).collect()
             };
             assert_eq!(lines("crates/core/src/lib.rs"), [1], "{line}");
             assert_eq!(lines("crates/store-mem/src/table.rs"), [1], "{line}");
@@ -72,15 +69,8 @@ mod tests {
 
     #[test]
     fn speaking_of_it_and_forbidding_it_passes() {
-        for line in [
-            "// unsafe",
-            "#![forbid(unsafe_code)]",
-            "let unsafety = \"unsafe\";",
-        ] {
-            assert!(
-                check(&Source::parse("crates/core/src/lib.rs", line)).is_empty(),
-                "{line}"
-            );
+        for line in ["// unsafe", "#![forbid(unsafe_code)]", "let unsafety = \"unsafe\";"] {
+            assert!(check(&Source::parse("crates/core/src/lib.rs", line)).is_empty(), "{line}");
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::{Policy, State};
 /// `window` of them; so the drained count is `⌊elapsed·limit / window⌋` with nothing rounded, and
 /// the instant moves on by exactly what was drained. A bucket with nothing spent keeps no credit:
 /// its instant is `now`.
-#[inline]
+#[inline(always)]
 pub(super) fn step(policy: &Policy, state: Option<State>, now: u64, cost: u32) -> (View, bool) {
     let view = match state {
         Some(state) if now > state.at => drained(policy, View::of(policy, state), now),
@@ -29,7 +29,7 @@ pub(super) fn step(policy: &Policy, state: Option<State>, now: u64, cost: u32) -
 }
 
 /// What is still spent at `now`, which is after `view.at`, and the instant at which that count was exact.
-#[inline]
+#[inline(always)]
 fn drained(policy: &Policy, view: View, now: u64) -> View {
     let window = policy.window_nonzero();
     let elapsed = wide::mul(now.wrapping_sub(view.at), u64::from(policy.limit()))
@@ -52,7 +52,7 @@ fn drained_in_part(policy: &Policy, view: View, elapsed: u128) -> View {
     let passed = wide::mul(units, window.get()).wrapping_add(u128::from(view.b));
     let (ticks, fraction) = wide::div_rem(passed, policy.limit_nonzero());
     View {
-        at: view.at.saturating_add(wide::saturate(ticks)),
+        at: view.at.saturating_add(ticks),
         a: view.a.saturating_sub(u32::try_from(units).unwrap_or(u32::MAX)),
         b: fraction,
     }

@@ -7,7 +7,7 @@ use crate::{Policy, State};
 ///
 /// `now div W` is the window. A state's start is aligned, so it is the same window exactly while
 /// `now - start < W`; only a new window needs the division.
-#[inline]
+#[inline(always)]
 pub(super) fn step(policy: &Policy, state: Option<State>, now: u64, cost: u32) -> (View, bool) {
     let view = match state {
         Some(state) if super::is_current(policy, state, now) => View::window(state),

@@ -10,7 +10,7 @@ use crate::{Policy, State};
 ///
 /// The estimate is `previous·(W−e)/W + current` with `e = now − start`. It is compared exactly,
 /// multiplied out: `previous·(W−e) ≤ (limit−current−cost)·W`.
-#[inline]
+#[inline(always)]
 pub(super) fn step(policy: &Policy, state: Option<State>, now: u64, cost: u32) -> (View, bool) {
     let view = match state {
         Some(state) if super::is_current(policy, state, now) => View::window(state),

@@ -26,11 +26,18 @@ pub(super) fn div_ceil(n: u128, d: NonZeroU64) -> u128 {
     quotient.wrapping_add(u128::from(!exact))
 }
 
-/// `(⌊n / d⌋, n mod d)`.
+/// `(⌊n / d⌋, n mod d)`, the quotient saturating at 64 bits.
 #[inline]
-pub(super) fn div_rem(n: u128, d: NonZeroU32) -> (u128, u32) {
-    let quotient = div(n, NonZeroU64::from(d));
-    let rest = n.wrapping_sub(quotient.wrapping_mul(u128::from(d.get())));
+pub(super) fn div_rem(n: u128, d: NonZeroU32) -> (u64, u32) {
+    let wide = NonZeroU64::from(d);
+    let (quotient, rest) = match u64::try_from(n) {
+        Ok(n) => (n / wide, n % wide),
+        Err(_) => {
+            let quotient = div(n, wide);
+            let rest = n.wrapping_sub(quotient.wrapping_mul(u128::from(wide.get())));
+            (saturate(quotient), saturate(rest))
+        }
+    };
     // The remainder is below the 32-bit divisor.
     #[allow(clippy::cast_possible_truncation)]
     (quotient, rest as u32)

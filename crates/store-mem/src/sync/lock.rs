@@ -1,7 +1,9 @@
 //! A spin lock for sections of some tens of nanoseconds, which no panic can poison.
 #![allow(unsafe_code)]
 
-use super::{AtomicBool, Backoff, Ordering, UnsafeCell};
+use std::ops::{Deref, DerefMut};
+
+use super::{AtomicBool, Backoff, MutPtr, Ordering, UnsafeCell};
 
 /// Mutual exclusion for a value that is held for a few cache misses at most.
 ///
@@ -17,15 +19,37 @@ pub(crate) struct SpinLock<T> {
 // moves access to the value between threads, which `T: Send` permits.
 unsafe impl<T: Send> Sync for SpinLock<T> {}
 
-/// Releases the lock when dropped, also while unwinding.
-struct Release<'a>(&'a AtomicBool);
+/// Access to the value of a lock that is held; releases it when dropped, also while unwinding.
+pub(crate) struct Guard<'a, T> {
+    value: MutPtr<T>,
+    held: &'a AtomicBool,
+}
 
-impl Drop for Release<'_> {
-    #[inline]
+impl<T> Deref for Guard<'_, T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: `held` went from false to true by this guard and goes back only when it is
+        // dropped, so there is no other guard, and this one lends its value once at a time.
+        unsafe { self.value.deref() }
+    }
+}
+
+impl<T> DerefMut for Guard<'_, T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as in `deref`.
+        unsafe { self.value.deref() }
+    }
+}
+
+impl<T> Drop for Guard<'_, T> {
+    #[inline(always)]
     fn drop(&mut self) {
-        // Pairs with the acquiring exchange in `with`: the next holder sees all of this section.
-        // loom: same_key_admits_exactly_the_limit
-        self.0.store(false, Ordering::Release);
+        // Pairs with the acquiring exchange in `try_acquire`: the next holder sees all of this
+        // section. loom: same_key_admits_exactly_the_limit
+        self.held.store(false, Ordering::Release);
     }
 }
 
@@ -34,23 +58,18 @@ impl<T> SpinLock<T> {
         Self { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
-    /// Runs `section` with the value, alone.
-    #[inline]
-    pub(crate) fn with<R>(&self, section: impl FnOnce(&mut T) -> R) -> R {
+    /// Waits until no other thread has the value, and takes it.
+    #[inline(always)]
+    pub(crate) fn lock(&self) -> Guard<'_, T> {
         if !self.try_acquire() {
             self.wait();
         }
-        let release = Release(&self.held);
-        // SAFETY: `held` went from false to true by this thread and goes back only when `release`
-        // is dropped, after the section; no other reference to the value exists until then.
-        let result = self.value.with_mut(|value| section(unsafe { &mut *value }));
-        drop(release);
-        result
+        Guard { value: self.value.get_mut(), held: &self.held }
     }
 
     #[inline]
     fn try_acquire(&self) -> bool {
-        // Pairs with the releasing store in `Release`.
+        // Pairs with the releasing store of the guard.
         // loom: same_key_admits_exactly_the_limit
         self.held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
