@@ -3,6 +3,7 @@
 mod bucket;
 mod fixed_window;
 mod sliding_window;
+mod standing;
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -15,6 +16,7 @@ use num_traits::{Signed, ToPrimitive, Zero};
 use bucket::Bucket;
 use fixed_window::FixedWindow;
 use sliding_window::SlidingWindow;
+use standing::Standing;
 
 /// An exact number.
 type Q = BigRational;
@@ -79,13 +81,19 @@ pub struct Model<K> {
     keys: HashMap<K, Remembered>,
 }
 
-/// What is remembered for a key: its count, and for a bucket the limit that it was counted by.
+/// What is remembered for a key: its count, and the policy that it was counted by.
 #[derive(Clone, Debug)]
-enum Remembered {
+struct Remembered {
+    policy: Policy,
+    count: Count,
+}
+
+#[derive(Clone, Debug)]
+enum Count {
     FixedWindow(FixedWindow),
     SlidingWindow(SlidingWindow),
-    TokenBucket { tokens: Q, at: Q, limit: u32 },
-    LeakyBucket { occupancy: Q, at: Q, limit: u32 },
+    TokenBucket { tokens: Q, at: Q },
+    LeakyBucket { occupancy: Q, at: Q },
 }
 
 /// A policy in exact numbers.
@@ -94,14 +102,6 @@ struct Rule {
     limit: Q,
     window: Q,
     capacity: Q,
-}
-
-/// A key as it stands at one instant.
-#[derive(Clone, Debug)]
-enum Standing {
-    FixedWindow(FixedWindow),
-    SlidingWindow(SlidingWindow),
-    Bucket(Bucket),
 }
 
 impl<K> Default for Model<K> {
@@ -176,6 +176,25 @@ impl<K: Clone + Eq + Hash> Model<K> {
         self.keys.clear();
     }
 
+    /// Whether the key has nothing spent at `now`, by `policy` and by the one that it was counted
+    /// by, so that a store is free to have forgotten it.
+    ///
+    /// A store that forgets is the same as one that does not as long as time goes forward and the
+    /// policy stays. Only going back to before the rest tells them apart, or a change to a policy
+    /// that would count for longer; a test must not ask about such a key.
+    pub fn may_be_forgotten(&self, policy: &Policy, key: &K, now: u64) -> bool {
+        self.keys
+            .get(key)
+            .is_none_or(|known| known.is_rested(policy, now) || known.is_rested(&known.policy, now))
+    }
+
+    /// Whether a fresh key would answer as this one does, at `now`.
+    pub fn is_as_new(&self, policy: &Policy, key: &K, now: u64) -> bool {
+        self.keys
+            .get(key)
+            .is_none_or(|known| known.is_rested(policy, now))
+    }
+
     fn standing(&self, policy: &Policy, key: &K, now: u64) -> Standing {
         self.keys
             .get(key)
@@ -203,159 +222,36 @@ impl Remembered {
     /// wrote it.
     fn read_by(&self, policy: &Policy) -> Option<Standing> {
         let rule = Rule::of(policy);
-        match (self, policy.strategy()) {
-            (Self::FixedWindow(known), Strategy::FixedWindow) => {
+        let reread = |at: &Q| bucket::reread(at, self.policy.limit(), policy.limit());
+        match (&self.count, policy.strategy()) {
+            (Count::FixedWindow(known), Strategy::FixedWindow) => {
                 Some(Standing::FixedWindow(known.aligned_to(&rule)))
             }
-            (Self::SlidingWindow(known), Strategy::SlidingWindow) => {
+            (Count::SlidingWindow(known), Strategy::SlidingWindow) => {
                 Some(Standing::SlidingWindow(known.clone()))
             }
             // A bucket of tokens keeps its tokens, up to the new capacity.
-            (Self::TokenBucket { tokens, at, limit }, Strategy::TokenBucket) => {
+            (Count::TokenBucket { tokens, at }, Strategy::TokenBucket) => {
                 let spent = (&rule.capacity - tokens).max(Q::zero());
                 Some(Standing::Bucket(Bucket {
                     spent,
-                    at: bucket::reread(at, *limit, policy),
+                    at: reread(at),
                 }))
             }
-            (
-                Self::LeakyBucket {
-                    occupancy,
-                    at,
-                    limit,
-                },
-                Strategy::LeakyBucket,
-            ) => {
-                let spent = occupancy.clone();
+            (Count::LeakyBucket { occupancy, at }, Strategy::LeakyBucket) => {
                 Some(Standing::Bucket(Bucket {
-                    spent,
-                    at: bucket::reread(at, *limit, policy),
+                    spent: occupancy.clone(),
+                    at: reread(at),
                 }))
             }
             _ => None,
         }
     }
-}
 
-impl Standing {
-    fn fresh(policy: &Policy, now: u64) -> Self {
-        let now = whole(now);
-        match policy.strategy() {
-            Strategy::FixedWindow => Self::FixedWindow(FixedWindow::fresh(&Rule::of(policy), &now)),
-            Strategy::SlidingWindow => Self::SlidingWindow(SlidingWindow::fresh(now)),
-            Strategy::TokenBucket | Strategy::LeakyBucket => Self::Bucket(Bucket::fresh(now)),
-            other => unreachable!("the model does not know the strategy {other}"),
-        }
-    }
-
-    /// Whether the state lies more than one window ahead, which is further than a clock may step
-    /// back before its past is disbelieved.
-    fn is_too_far_ahead(&self, rule: &Rule, now: u64) -> bool {
-        let at = match self {
-            Self::FixedWindow(known) => &known.start,
-            Self::SlidingWindow(known) => &known.start,
-            Self::Bucket(known) => &known.at,
-        };
-        at - whole(now) > rule.window
-    }
-
-    /// The standing at `now`: what was written, brought forward, or as it is if the clock went
-    /// back. One that has come to rest is as good as none.
-    fn at(self, policy: &Policy, now: u64) -> Self {
-        let rule = Rule::of(policy);
-        let then = whole(now);
-        let later = match self {
-            Self::FixedWindow(known) => Self::FixedWindow(known.at(&rule, &then)),
-            Self::SlidingWindow(known) => Self::SlidingWindow(known.at(&rule, then)),
-            Self::Bucket(known) => Self::Bucket(known.at(&rule, &then)),
-        };
-        if later.is_rested() {
-            Self::fresh(policy, now)
-        } else {
-            later
-        }
-    }
-
-    fn is_rested(&self) -> bool {
-        match self {
-            Self::FixedWindow(known) => known.used.is_zero(),
-            Self::SlidingWindow(known) => known.current.is_zero() && known.previous.is_zero(),
-            Self::Bucket(known) => known.spent.is_zero(),
-        }
-    }
-
-    fn admits(&self, rule: &Rule, cost: &Q) -> bool {
-        match self {
-            Self::FixedWindow(known) => &known.used + cost <= rule.limit,
-            Self::SlidingWindow(known) => known.estimate(rule) + cost <= rule.limit,
-            Self::Bucket(known) => &known.spent + cost <= rule.capacity,
-        }
-    }
-
-    fn spend(&mut self, cost: &Q) {
-        match self {
-            Self::FixedWindow(known) => known.used += cost,
-            Self::SlidingWindow(known) => known.current += cost,
-            Self::Bucket(known) => known.spent += cost,
-        }
-    }
-
-    fn give_back(&mut self, cost: &Q) {
-        match self {
-            Self::FixedWindow(known) => known.used = (&known.used - cost).max(Q::zero()),
-            Self::SlidingWindow(known) => known.give_back(cost),
-            Self::Bucket(known) => known.spent = (&known.spent - cost).max(Q::zero()),
-        }
-    }
-
-    fn remember(self, policy: &Policy) -> Remembered {
-        let limit = policy.limit();
-        match self {
-            Self::FixedWindow(known) => Remembered::FixedWindow(known),
-            Self::SlidingWindow(known) => Remembered::SlidingWindow(known.written()),
-            Self::Bucket(Bucket { spent, at }) => match policy.strategy() {
-                Strategy::TokenBucket => Remembered::TokenBucket {
-                    tokens: whole(policy.capacity()) - spent,
-                    at,
-                    limit,
-                },
-                _ => Remembered::LeakyBucket {
-                    occupancy: spent,
-                    at,
-                    limit,
-                },
-            },
-        }
-    }
-
-    fn figures(&self, policy: &Policy, now: u64, cost: u32, allowed: bool) -> Figures {
-        let rule = Rule::of(policy);
-        let now = whole(now);
-        let cost = whole(cost);
-        let free = match self {
-            Self::FixedWindow(known) => &rule.limit - &known.used,
-            Self::SlidingWindow(known) => &rule.limit - known.estimate(&rule),
-            Self::Bucket(known) => &rule.capacity - &known.spent,
-        };
-        let rested = match self {
-            _ if self.is_rested() => now.clone(),
-            Self::FixedWindow(known) => &known.start + &rule.window,
-            Self::SlidingWindow(known) => known.rested_at(&rule),
-            Self::Bucket(known) => known.spent_at_most(&rule, &Q::zero()),
-        };
-        let due = match self {
-            Self::FixedWindow(known) => &known.start + &rule.window,
-            Self::SlidingWindow(known) => known.admits_at(&rule, &cost),
-            Self::Bucket(known) => known.spent_at_most(&rule, &(&rule.capacity - &cost)),
-        };
-        Figures {
-            allowed,
-            limit: policy.capacity(),
-            remaining: integer(&free.floor().max(Q::zero())),
-            // A caller can only come back at a whole tick: the first one that is not too early.
-            reset_after: integer(&(rested.ceil() - &now)),
-            retry_after: (!allowed).then(|| integer(&(due.ceil() - &now))),
-        }
+    fn is_rested(&self, policy: &Policy, now: u64) -> bool {
+        self.read_by(policy).is_none_or(|known| {
+            !known.is_too_far_ahead(&Rule::of(policy), now) && known.at(policy, now).is_rested()
+        })
     }
 }
 

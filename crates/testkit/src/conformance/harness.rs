@@ -1,5 +1,6 @@
 //! What every check works with: the store beside the model, at a time that the check sets.
 
+use std::collections::HashSet;
 use std::fmt::Debug;
 use std::net::IpAddr;
 use std::time::Duration;
@@ -23,6 +24,9 @@ pub(super) struct Harness<'a> {
 pub(super) struct Trial<'a> {
     harness: &'a Harness<'a>,
     model: Model<OwnedKey>,
+    /// Keys that were at rest at some instant of the trial, so that a store may have forgotten
+    /// them, and that have not spent since.
+    doubtful: HashSet<OwnedKey>,
     now: u64,
     seed: u64,
     step: usize,
@@ -102,6 +106,7 @@ impl<'a> Harness<'a> {
         Trial {
             harness: self,
             model: Model::new(),
+            doubtful: HashSet::new(),
             now,
             seed,
             step: 0,
@@ -169,6 +174,20 @@ impl Trial<'_> {
             .expect("no check waits that long");
     }
 
+    /// Notes that the store has been told this instant, at which it may forget some of `keys`.
+    pub(super) fn doubt(&mut self, policy: &Policy, keys: &[OwnedKey]) {
+        for key in keys {
+            if self.model.may_be_forgotten(policy, key, self.now) {
+                self.doubtful.insert(key.clone());
+            }
+        }
+    }
+
+    /// Whether it is certain what a store still knows of the key, or makes no difference.
+    pub(super) fn is_certain(&self, policy: &Policy, key: &OwnedKey) -> bool {
+        !self.doubtful.contains(key) || self.model.is_as_new(policy, key, self.now)
+    }
+
     /// Asks store and model to spend, and compares every figure; `None` if the cost can never fit.
     pub(super) fn take(
         &mut self,
@@ -177,6 +196,9 @@ impl Trial<'_> {
         cost: u32,
     ) -> Result<Option<Figures>, Box<Failure>> {
         let expected = self.model.take(policy, key, self.now, cost);
+        if cost > 0 && expected.is_ok_and(|figures| figures.allowed) {
+            self.doubtful.remove(key);
+        }
         self.compare(policy, key, cost, Action::Take, expected)
     }
 
@@ -304,5 +326,9 @@ fn shown(key: &OwnedKey) -> String {
         part => format!("{part:?}"),
     };
     let cut: String = text.chars().take(60).collect();
-    if cut == text { text } else { format!("{cut}… ({} bytes)", text.len()) }
+    if cut == text {
+        text
+    } else {
+        format!("{cut}… ({} bytes)", text.len())
+    }
 }

@@ -78,13 +78,14 @@ impl Trace {
             self.now = self.next_time();
             trial.at(self.now);
             self.change_policy();
+            trial.doubt(&self.policy, &self.keys);
             self.act(&mut trial)?;
         }
         Ok(())
     }
 
     fn act(&mut self, trial: &mut Trial<'_>) -> Result<(), Box<Failure>> {
-        let key = self.rng.pick(&self.keys).clone();
+        let key = self.key(trial);
         let cost = self.cost();
         let answer = match self.rng.up_to(99) {
             0..70 => trial.take(&self.policy, &key, cost)?,
@@ -94,6 +95,16 @@ impl Trace {
         };
         self.last = answer;
         Ok(())
+    }
+
+    /// A key of which it is certain what a store must know; one that is not is never used again.
+    fn key(&mut self, trial: &Trial<'_>) -> OwnedKey {
+        let most = u64::try_from(self.keys.len() - 1).unwrap_or(0);
+        let index = usize::try_from(self.rng.up_to(most)).unwrap_or(0);
+        if !trial.is_certain(&self.policy, &self.keys[index]) {
+            self.keys[index] = self.keys[index].with([OwnedPart::bytes("again")]);
+        }
+        self.keys[index].clone()
     }
 
     fn cost(&mut self) -> u32 {

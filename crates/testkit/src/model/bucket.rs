@@ -1,6 +1,5 @@
 //! Both buckets: a whole count of what is spent and the exact instant at which it was that.
 
-use gorl_core::Policy;
 use num_traits::Zero;
 
 use super::{Q, Rule, whole};
@@ -47,12 +46,11 @@ impl Bucket {
 /// tick, in units of one limit-th, so under another limit the same number is read in other units,
 /// and kept below one tick. The instant shifts by less than a tick, and never later when the limit
 /// is raised.
-pub(super) fn reread(at: &Q, written_by: u32, policy: &Policy) -> Q {
-    if written_by == policy.limit() {
+pub(super) fn reread(at: &Q, written_by: u32, read_by: u32) -> Q {
+    if written_by == read_by {
         return at.clone();
     }
     let tick = at.floor();
     let parts = (at - &tick) * whole(written_by);
-    let most = whole(policy.limit() - 1);
-    tick + parts.min(most) / whole(policy.limit())
+    tick + parts.min(whole(read_by - 1)) / whole(read_by)
 }

@@ -24,6 +24,15 @@ fn a_plain_store_passes_every_check() {
 }
 
 #[test]
+fn a_store_that_forgets_what_is_at_rest_passes() {
+    let faults = Faults {
+        forgets_what_is_at_rest: true,
+        ..Faults::default()
+    };
+    run(faults).unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+#[test]
 fn a_plain_store_passes_in_microseconds() {
     let clock = Arc::new(ManualClock::new(0));
     let store = Plain::new(Arc::clone(&clock), Faults::default());

@@ -9,7 +9,8 @@ use std::thread;
 
 use gorl_core::{
     Action, Clock, CostExceedsLimit, DecideError, Decision, KeyRef, LocalStore, ManualClock, Part,
-    Request, State, Store, StoreError, Strategy, decide, give_back, peek, rested_at,
+    Policy, Request, State, Store, StoreError, Strategy, decide, give_back, is_rested, peek,
+    rested_at,
 };
 
 /// What the store gets wrong.
@@ -33,9 +34,11 @@ pub(crate) struct Faults {
     pub(crate) forgets_to_reset: bool,
     pub(crate) resets_everything: bool,
     pub(crate) counts_in_milliseconds: bool,
+    /// No fault: what is at rest may be forgotten whenever the store is asked anything.
+    pub(crate) forgets_what_is_at_rest: bool,
 }
 
-type States = HashMap<Vec<u8>, (Strategy, State)>;
+type States = HashMap<Vec<u8>, (Policy, State)>;
 
 pub(crate) struct Plain {
     clock: Arc<ManualClock>,
@@ -71,8 +74,8 @@ impl Plain {
     }
 
     fn find(&self, states: &States, request: &Request<'_>, now: u64) -> Option<State> {
-        let &(strategy, state) = states.get(&self.bytes(request.key))?;
-        let known = strategy == request.policy.strategy();
+        let &(policy, state) = states.get(&self.bytes(request.key))?;
+        let known = policy.strategy() == request.policy.strategy();
         let rested = self.faults.forgets_a_tick_early
             && rested_at(request.policy, state).saturating_sub(1) <= now;
         (!rested && (known || self.faults.reads_states_of_any_strategy)).then_some(state)
@@ -120,12 +123,18 @@ impl LocalStore for Plain {
         let mut guard = self.lock();
         let (states, latest) = &mut *guard;
         let now = self.now(&request, latest);
+        if self.faults.forgets_what_is_at_rest {
+            let tick = policy.tick();
+            states.retain(|_, (policy, state)| {
+                policy.tick() != tick || !is_rested(policy, *state, now)
+            });
+        }
         let mut state = self.find(states, &request, now);
         if let Some(state) = state.as_mut()
             && self.faults.rewrites_states_on_sight
         {
             *state = state.adopted_by(policy);
-            states.insert(self.bytes(request.key), (policy.strategy(), *state));
+            states.insert(self.bytes(request.key), (*policy, *state));
         }
         if action == Action::Peek && !self.faults.spends_on_peek {
             return peek(policy, state, now, cost);
@@ -156,7 +165,7 @@ impl LocalStore for Plain {
             };
         }
         if decision.changes_state() || self.faults.counts_denials {
-            states.insert(self.bytes(request.key), (policy.strategy(), next));
+            states.insert(self.bytes(request.key), (*policy, next));
         }
         Ok(decision)
     }
@@ -174,7 +183,7 @@ impl LocalStore for Plain {
         let key = self.bytes(request.key);
         let left = give_back(request.policy, state, now, request.cost);
         match left.filter(|_| !self.faults.gives_back_by_forgetting) {
-            Some(state) => states.insert(key, (request.policy.strategy(), state)),
+            Some(state) => states.insert(key, (*request.policy, state)),
             None => states.remove(&key),
         };
     }
