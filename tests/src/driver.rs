@@ -42,16 +42,13 @@ pub trait Driver {
     /// The figures of spending `cost`, which the capacity allows, at an instant.
     fn figures(&mut self, now_ns: u64, key: &str, cost: u32) -> Figures {
         self.at(now_ns);
-        self.take(key, cost)
-            .expect("the cost is within the capacity")
+        self.take(key, cost).expect("the cost is within the capacity")
     }
 
     /// What is left to the key at an instant.
     fn remaining(&mut self, now_ns: u64, key: &str) -> u32 {
         self.at(now_ns);
-        self.peek(key, 0)
-            .expect("zero is within the capacity")
-            .remaining
+        self.peek(key, 0).expect("zero is within the capacity").remaining
     }
 
     /// How many of `count` checks of cost one are admitted at an instant.
@@ -110,11 +107,7 @@ impl CoreDriver {
     /// A driver that knows no key.
     #[must_use]
     pub fn new(policy: Policy) -> Self {
-        Self {
-            policy,
-            states: HashMap::new(),
-            now: 0,
-        }
+        Self { policy, states: HashMap::new(), now: 0 }
     }
 }
 
@@ -167,11 +160,7 @@ impl ModelDriver {
     /// A driver that knows no key.
     #[must_use]
     pub fn new(policy: Policy) -> Self {
-        Self {
-            policy,
-            model: Model::new(),
-            now: 0,
-        }
+        Self { policy, model: Model::new(), now: 0 }
     }
 }
 
@@ -185,18 +174,15 @@ impl Driver for ModelDriver {
     }
 
     fn take(&mut self, key: &str, cost: u32) -> Answer {
-        self.model
-            .take(&self.policy, &key.to_owned(), self.now, cost)
+        self.model.take(&self.policy, &key.to_owned(), self.now, cost)
     }
 
     fn peek(&mut self, key: &str, cost: u32) -> Answer {
-        self.model
-            .peek(&self.policy, &key.to_owned(), self.now, cost)
+        self.model.peek(&self.policy, &key.to_owned(), self.now, cost)
     }
 
     fn give_back(&mut self, key: &str, cost: u32) {
-        self.model
-            .give_back(&self.policy, &key.to_owned(), self.now, cost);
+        self.model.give_back(&self.policy, &key.to_owned(), self.now, cost);
     }
 
     fn reset(&mut self, key: &str) {
@@ -237,15 +223,11 @@ impl Driver for LimiterDriver {
     }
 
     fn take(&mut self, key: &str, cost: u32) -> Answer {
-        self.limiter
-            .check_n(key, cost)
-            .map(|decision| Figures::of(&decision))
+        self.limiter.check_n(key, cost).map(|decision| Figures::of(&decision))
     }
 
     fn peek(&mut self, key: &str, cost: u32) -> Answer {
-        self.limiter
-            .peek_n(key, cost)
-            .map(|decision| Figures::of(&decision))
+        self.limiter.peek_n(key, cost).map(|decision| Figures::of(&decision))
     }
 
     fn give_back(&mut self, key: &str, cost: u32) {
@@ -267,25 +249,14 @@ impl StoreDriver {
     pub fn new(policy: Policy) -> Self {
         let clock = Arc::new(ManualClock::new(0));
         let store = MemoryStore::builder().clock(Arc::clone(&clock)).build();
-        Self {
-            policy,
-            store,
-            clock,
-        }
+        Self { policy, store, clock }
     }
 
     fn ask(&self, key: &str, cost: u32, action: Action) -> Answer {
         let parts = key.parts();
         let key = KeyRef::new(&parts);
-        let request = Request {
-            policy: &self.policy,
-            key,
-            cost,
-            action,
-        };
-        self.store
-            .decide_now(request)
-            .map(|decision| Figures::of(&decision))
+        let request = Request { policy: &self.policy, key, cost, action };
+        self.store.decide_now(request).map(|decision| Figures::of(&decision))
     }
 }
 
@@ -309,12 +280,7 @@ impl Driver for StoreDriver {
     fn give_back(&mut self, key: &str, cost: u32) {
         let parts = key.parts();
         let (policy, key) = (&self.policy, KeyRef::new(&parts));
-        self.store.give_back_now(Request {
-            policy,
-            key,
-            cost,
-            action: Action::Take,
-        });
+        self.store.give_back_now(Request { policy, key, cost, action: Action::Take });
     }
 
     fn reset(&mut self, key: &str) {

@@ -75,10 +75,7 @@ fn no_decision_allocates_whatever_the_key() {
     for strategy in Strategy::ALL {
         let policy = Policy::new(strategy, 3, Duration::from_secs(60)).expect("a policy");
         let clock = Arc::new(ManualClock::new(0));
-        let limiter = Limiter::builder(policy)
-            .capacity(10_000)
-            .clock(clock)
-            .build();
+        let limiter = Limiter::builder(policy).capacity(10_000).clock(clock).build();
         // The list of policies of each shard has room for one after its first key.
         for key in 0..1_000_u64 {
             let _ = limiter.check(key);

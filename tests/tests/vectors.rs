@@ -6,10 +6,7 @@ fn run(file: &str, cases: usize, steps: usize) {
     let all = read_vectors(file);
     // A file that was cut short must not pass.
     assert_eq!(all.len(), cases, "cases in {file}");
-    assert_eq!(
-        all.iter().map(|case| case.steps.len()).sum::<usize>(),
-        steps
-    );
+    assert_eq!(all.iter().map(|case| case.steps.len()).sum::<usize>(), steps);
     for case in &all {
         let policy = case.policy();
         on_every_engine(policy, |engine| {

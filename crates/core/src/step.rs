@@ -255,20 +255,12 @@ mod tests {
 
     #[test]
     fn a_state_at_the_end_of_time_is_ignored_at_its_beginning() {
-        let state = State {
-            at: u64::MAX - 5,
-            a: 4,
-            b: 0,
-        };
+        let state = State { at: u64::MAX - 5, a: 4, b: 0 };
         for strategy in Strategy::ALL {
             let policy = Policy::new(strategy, 4, TEN).unwrap();
             for now in [0, 1, 4] {
                 let seen = peek(&policy, Some(state), now, 4).unwrap();
-                assert_eq!(
-                    seen,
-                    peek(&policy, None, now, 4).unwrap(),
-                    "{strategy} at {now}"
-                );
+                assert_eq!(seen, peek(&policy, None, now, 4).unwrap(), "{strategy} at {now}");
             }
         }
     }

@@ -141,13 +141,7 @@ impl Suite {
     /// The first [`Failure`].
     pub fn run_local<S: LocalStore>(&self, store: &S) -> Result<Passed, Box<Failure>> {
         self.run_on(&Local(store), "local")?;
-        self.run_on(
-            &Async {
-                store,
-                block_on: face::block_on,
-            },
-            "local, through futures",
-        )
+        self.run_on(&Async { store, block_on: face::block_on }, "local, through futures")
     }
 
     /// Runs every check on any store. `block_on` runs a future to its end on the calling thread,
@@ -166,10 +160,7 @@ impl Suite {
 
     fn run_on(&self, face: &dyn Face, name: &'static str) -> Result<Passed, Box<Failure>> {
         let harness = Harness::new(face, &*self.tell, &self.options, name);
-        let mut passed = Passed {
-            checks: Vec::new(),
-            left_out: Vec::new(),
-        };
+        let mut passed = Passed { checks: Vec::new(), left_out: Vec::new() };
         for check in CHECKS {
             let asked = match check.needs {
                 Needs::Nothing => true,
@@ -189,9 +180,7 @@ impl Suite {
 
 impl fmt::Debug for Suite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Suite")
-            .field("options", &self.options)
-            .finish_non_exhaustive()
+        f.debug_struct("Suite").field("options", &self.options).finish_non_exhaustive()
     }
 }
 
@@ -214,13 +203,7 @@ impl Options {
     /// The policy in the engine's own ticks.
     fn policy(&self, policy: Result<Policy, PolicyError>) -> Policy {
         policy
-            .and_then(|policy| {
-                if self.micros {
-                    policy.in_micros()
-                } else {
-                    Ok(policy)
-                }
-            })
+            .and_then(|policy| if self.micros { policy.in_micros() } else { Ok(policy) })
             .expect("the suite makes valid policies only")
     }
 }
@@ -242,89 +225,21 @@ enum Needs {
 }
 
 const CHECKS: &[Check] = &[
-    Check {
-        name: "a plain policy",
-        needs: Needs::Nothing,
-        run: rules::a_plain_policy,
-    },
-    Check {
-        name: "a denial writes nothing",
-        needs: Needs::Nothing,
-        run: rules::denial,
-    },
-    Check {
-        name: "a peek changes nothing",
-        needs: Needs::Nothing,
-        run: rules::peek,
-    },
-    Check {
-        name: "cost zero",
-        needs: Needs::Nothing,
-        run: rules::cost_zero,
-    },
-    Check {
-        name: "cost above the capacity",
-        needs: Needs::Nothing,
-        run: rules::cost_too_high,
-    },
-    Check {
-        name: "rested is absent",
-        needs: Needs::Nothing,
-        run: rules::rest,
-    },
-    Check {
-        name: "a clock that goes back",
-        needs: Needs::Nothing,
-        run: rules::clock_back,
-    },
-    Check {
-        name: "policy change",
-        needs: Needs::Nothing,
-        run: rules::policy_change,
-    },
-    Check {
-        name: "policy looked at and left",
-        needs: Needs::Nothing,
-        run: rules::policy_visit,
-    },
-    Check {
-        name: "strategy change",
-        needs: Needs::Nothing,
-        run: rules::strategy_change,
-    },
-    Check {
-        name: "give back, never past full",
-        needs: Needs::GiveBack,
-        run: rules::give_back,
-    },
-    Check {
-        name: "reset",
-        needs: Needs::Reset,
-        run: rules::reset,
-    },
-    Check {
-        name: "odd keys",
-        needs: Needs::Nothing,
-        run: keys::odd_keys,
-    },
-    Check {
-        name: "keys stay apart",
-        needs: Needs::Nothing,
-        run: keys::separation,
-    },
-    Check {
-        name: "one key from many threads",
-        needs: Needs::Nothing,
-        run: threads::one_key,
-    },
-    Check {
-        name: "many keys from many threads",
-        needs: Needs::Nothing,
-        run: threads::many_keys,
-    },
-    Check {
-        name: "random traces",
-        needs: Needs::Nothing,
-        run: trace::random_traces,
-    },
+    Check { name: "a plain policy", needs: Needs::Nothing, run: rules::a_plain_policy },
+    Check { name: "a denial writes nothing", needs: Needs::Nothing, run: rules::denial },
+    Check { name: "a peek changes nothing", needs: Needs::Nothing, run: rules::peek },
+    Check { name: "cost zero", needs: Needs::Nothing, run: rules::cost_zero },
+    Check { name: "cost above the capacity", needs: Needs::Nothing, run: rules::cost_too_high },
+    Check { name: "rested is absent", needs: Needs::Nothing, run: rules::rest },
+    Check { name: "a clock that goes back", needs: Needs::Nothing, run: rules::clock_back },
+    Check { name: "policy change", needs: Needs::Nothing, run: rules::policy_change },
+    Check { name: "policy looked at and left", needs: Needs::Nothing, run: rules::policy_visit },
+    Check { name: "strategy change", needs: Needs::Nothing, run: rules::strategy_change },
+    Check { name: "give back, never past full", needs: Needs::GiveBack, run: rules::give_back },
+    Check { name: "reset", needs: Needs::Reset, run: rules::reset },
+    Check { name: "odd keys", needs: Needs::Nothing, run: keys::odd_keys },
+    Check { name: "keys stay apart", needs: Needs::Nothing, run: keys::separation },
+    Check { name: "one key from many threads", needs: Needs::Nothing, run: threads::one_key },
+    Check { name: "many keys from many threads", needs: Needs::Nothing, run: threads::many_keys },
+    Check { name: "random traces", needs: Needs::Nothing, run: trace::random_traces },
 ];

@@ -106,9 +106,7 @@ struct Rule {
 
 impl<K> Default for Model<K> {
     fn default() -> Self {
-        Self {
-            keys: HashMap::new(),
-        }
+        Self { keys: HashMap::new() }
     }
 }
 
@@ -131,8 +129,7 @@ impl<K: Clone + Eq + Hash> Model<K> {
         let allowed = cost == 0 || standing.admits(&rule, &whole(cost));
         if allowed && cost > 0 {
             standing.spend(&whole(cost));
-            self.keys
-                .insert(key.clone(), standing.clone().remember(policy));
+            self.keys.insert(key.clone(), standing.clone().remember(policy));
         }
         Ok(standing.figures(policy, now, cost, allowed))
     }
@@ -190,9 +187,7 @@ impl<K: Clone + Eq + Hash> Model<K> {
 
     /// Whether a fresh key would answer as this one does, at `now`.
     pub fn is_as_new(&self, policy: &Policy, key: &K, now: u64) -> bool {
-        self.keys
-            .get(key)
-            .is_none_or(|known| known.is_rested(policy, now))
+        self.keys.get(key).is_none_or(|known| known.is_rested(policy, now))
     }
 
     fn standing(&self, policy: &Policy, key: &K, now: u64) -> Standing {
@@ -200,10 +195,7 @@ impl<K: Clone + Eq + Hash> Model<K> {
             .get(key)
             .and_then(|known| known.read_by(policy))
             .filter(|known| !known.is_too_far_ahead(&Rule::of(policy), now))
-            .map_or_else(
-                || Standing::fresh(policy, now),
-                |known| known.at(policy, now),
-            )
+            .map_or_else(|| Standing::fresh(policy, now), |known| known.at(policy, now))
     }
 }
 
@@ -233,16 +225,10 @@ impl Remembered {
             // A bucket of tokens keeps its tokens, up to the new capacity.
             (Count::TokenBucket { tokens, at }, Strategy::TokenBucket) => {
                 let spent = (&rule.capacity - tokens).max(Q::zero());
-                Some(Standing::Bucket(Bucket {
-                    spent,
-                    at: reread(at),
-                }))
+                Some(Standing::Bucket(Bucket { spent, at: reread(at) }))
             }
             (Count::LeakyBucket { occupancy, at }, Strategy::LeakyBucket) => {
-                Some(Standing::Bucket(Bucket {
-                    spent: occupancy.clone(),
-                    at: reread(at),
-                }))
+                Some(Standing::Bucket(Bucket { spent: occupancy.clone(), at: reread(at) }))
             }
             _ => None,
         }
@@ -257,11 +243,7 @@ impl Remembered {
 
 fn check_cost(policy: &Policy, cost: u32) -> Result<(), CostExceedsLimit> {
     let limit = policy.capacity();
-    if cost > limit {
-        Err(CostExceedsLimit { cost, limit })
-    } else {
-        Ok(())
-    }
+    if cost > limit { Err(CostExceedsLimit { cost, limit }) } else { Ok(()) }
 }
 
 fn whole(number: impl Into<BigInt>) -> Q {
@@ -270,13 +252,7 @@ fn whole(number: impl Into<BigInt>) -> Q {
 
 /// A figure as an integer of the machine. One that does not fit is a fault of the model.
 fn integer<T: TryFrom<u128>>(exact: &Q) -> T {
-    assert!(
-        exact.is_integer() && !exact.is_negative(),
-        "the model computed the figure {exact}"
-    );
-    let number = exact
-        .to_integer()
-        .to_u128()
-        .expect("no figure needs more than 128 bits");
+    assert!(exact.is_integer() && !exact.is_negative(), "the model computed the figure {exact}");
+    let number = exact.to_integer().to_u128().expect("no figure needs more than 128 bits");
     T::try_from(number).ok().expect("the figure fits its type")
 }

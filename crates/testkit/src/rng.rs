@@ -31,9 +31,7 @@ impl Rng {
     /// A number in `0..=most` whose magnitude is evenly spread, so that small ones come often.
     pub(crate) fn magnitude_up_to(&mut self, most: u64) -> u64 {
         let bits = self.up_to(64 - u64::from(most.leading_zeros()));
-        let ceiling = 1_u64
-            .checked_shl(u32::try_from(bits).unwrap_or(64))
-            .unwrap_or(u64::MAX);
+        let ceiling = 1_u64.checked_shl(u32::try_from(bits).unwrap_or(64)).unwrap_or(u64::MAX);
         self.up_to(most.min(ceiling))
     }
 

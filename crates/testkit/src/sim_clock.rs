@@ -50,10 +50,7 @@ impl SimClock {
     #[must_use]
     pub fn new(seed: u64, start_ns: u64) -> Self {
         Self {
-            inner: Mutex::new(Inner {
-                rng: Rng::new(seed),
-                now_ns: start_ns,
-            }),
+            inner: Mutex::new(Inner { rng: Rng::new(seed), now_ns: start_ns }),
             longest_leap: 3_600_000_000_000,
             longest_step_back: 60_000_000_000,
         }
@@ -102,10 +99,7 @@ mod tests {
         let clock = SimClock::new(1, 1_u64 << 60);
         let readings: Vec<u64> = (0..10_000).map(|_| clock.now_ns()).collect();
         let count = |of: fn(u64, u64) -> bool| {
-            readings
-                .windows(2)
-                .filter(|pair| of(pair[0], pair[1]))
-                .count()
+            readings.windows(2).filter(|pair| of(pair[0], pair[1])).count()
         };
         assert!(count(|a, b| a == b) > 1_000);
         assert!(count(|a, b| b < a) > 100);

@@ -14,10 +14,8 @@ struct Draws(u64);
 
 impl Draws {
     fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % bound
     }
 }
@@ -32,11 +30,7 @@ fn clock(seed: u64) -> Arc<SimClock> {
 
 fn policy(strategy: Strategy, limit: u64, burst: u64, millis: u64) -> Policy {
     let policy = Policy::new(strategy, limit, Duration::from_millis(millis)).expect("a policy");
-    if strategy.has_burst() {
-        policy.with_burst(burst).expect("a burst")
-    } else {
-        policy
-    }
+    if strategy.has_burst() { policy.with_burst(burst).expect("a burst") } else { policy }
 }
 
 /// One limiter and one model, asked the same.
@@ -51,26 +45,14 @@ struct Pair {
 impl Pair {
     fn new(policy: Policy, seed: u64) -> Self {
         let clock = clock(seed);
-        let limiter = Limiter::builder(policy)
-            .shards(2)
-            .clock(Arc::clone(&clock))
-            .build();
-        Self {
-            limiter,
-            model: Model::new(),
-            policy,
-            clock,
-            draws: Draws(seed),
-        }
+        let limiter = Limiter::builder(policy).shards(2).clock(Arc::clone(&clock)).build();
+        Self { limiter, model: Model::new(), policy, clock, draws: Draws(seed) }
     }
 
     fn step(&mut self, step: usize) {
         // A few keys are hot, the others come and go.
-        let key = if self.draws.below(2) == 0 {
-            self.draws.below(8)
-        } else {
-            self.draws.below(KEYS)
-        };
+        let key =
+            if self.draws.below(2) == 0 { self.draws.below(8) } else { self.draws.below(KEYS) };
         let capacity = self.policy.capacity();
         let most = u64::from(capacity) + 1;
         let cost = u32::try_from(self.draws.below(4).min(most)).expect("small");
@@ -86,11 +68,7 @@ impl Pair {
             self.model.take(&self.policy, &key, now, cost)
         };
         let seen = seen.map(|decision| Figures::of(&decision));
-        assert_eq!(
-            seen, expected,
-            "step {step}, {cost} of key {key} under {}",
-            self.policy
-        );
+        assert_eq!(seen, expected, "step {step}, {cost} of key {key} under {}", self.policy);
     }
 }
 

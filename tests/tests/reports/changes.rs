@@ -39,11 +39,7 @@ fn r106_a_reload_of_the_same_policy_refills_nothing() {
 
 #[test]
 fn r109_a_lowered_limit_holds_on_the_very_next_check() {
-    for strategy in [
-        Strategy::FixedWindow,
-        Strategy::SlidingWindow,
-        Strategy::LeakyBucket,
-    ] {
+    for strategy in [Strategy::FixedWindow, Strategy::SlidingWindow, Strategy::LeakyBucket] {
         on_every_engine(policy(strategy, 10, 60 * S), |engine| {
             assert!(engine.figures(0, K, 3).allowed);
             engine.set_policy(policy(strategy, 4, 60 * S));

@@ -30,14 +30,10 @@ fn policy(strategy: Strategy, limit: u64, window_ns: u64) -> Policy {
 
 /// A token bucket of `capacity` that refills at `limit` in `window_ns`.
 fn tokens(capacity: u64, limit: u64, window_ns: u64) -> Policy {
-    policy(Strategy::TokenBucket, limit, window_ns)
-        .with_burst(capacity)
-        .expect("a valid burst")
+    policy(Strategy::TokenBucket, limit, window_ns).with_burst(capacity).expect("a valid burst")
 }
 
 /// A leaky bucket of `capacity` that drains at `limit` in `window_ns`.
 fn leaky(capacity: u64, limit: u64, window_ns: u64) -> Policy {
-    policy(Strategy::LeakyBucket, limit, window_ns)
-        .with_burst(capacity)
-        .expect("a valid burst")
+    policy(Strategy::LeakyBucket, limit, window_ns).with_burst(capacity).expect("a valid burst")
 }

@@ -14,11 +14,7 @@ use super::{S, policy};
 fn r49_a_cost_of_zero_creates_no_key() {
     let limiter = Limiter::new(policy(Strategy::TokenBucket, 3, S));
     for key in 0..1_000_u64 {
-        assert!(
-            limiter
-                .check_n(key, 0)
-                .is_ok_and(|decision| decision.is_allowed())
-        );
+        assert!(limiter.check_n(key, 0).is_ok_and(|decision| decision.is_allowed()));
         assert!(limiter.peek(key).is_allowed());
     }
     assert_eq!(limiter.len(), 0);
@@ -28,9 +24,7 @@ fn r49_a_cost_of_zero_creates_no_key() {
 fn r50_sixty_four_threads_on_one_key_are_admitted_exactly_the_limit() {
     for strategy in Strategy::ALL {
         let clock = Arc::new(ManualClock::new(1_000_000 * S));
-        let limiter = Limiter::builder(policy(strategy, 100, 3_600 * S))
-            .clock(clock)
-            .build();
+        let limiter = Limiter::builder(policy(strategy, 100, 3_600 * S)).clock(clock).build();
         let admitted = AtomicUsize::new(0);
         thread::scope(|scope| {
             for _ in 0..64 {
@@ -102,31 +96,18 @@ fn r81_a_million_keys_stay_within_the_capacity() {
     for strategy in Strategy::ALL {
         let clock = Arc::new(ManualClock::new(0));
         let policy = policy(strategy, 10, 3_600 * S);
-        let limiter = Limiter::builder(policy)
-            .capacity(10_000)
-            .clock(clock)
-            .build();
-        assert!(
-            limiter
-                .check_n("used up", 10)
-                .is_ok_and(|decision| decision.is_allowed())
-        );
+        let limiter = Limiter::builder(policy).capacity(10_000).clock(clock).build();
+        assert!(limiter.check_n("used up", 10).is_ok_and(|decision| decision.is_allowed()));
         let bytes = limiter.memory_bytes();
         for key in 0..1_000_000_u64 {
             let _ = limiter.check(key);
             if key % 10_000 == 0 {
                 assert!(limiter.len() <= 10_000);
-                assert!(
-                    !limiter.check("used up").is_allowed(),
-                    "{strategy}, after {key} keys"
-                );
+                assert!(!limiter.check("used up").is_allowed(), "{strategy}, after {key} keys");
             }
         }
         assert!(limiter.len() <= 10_000);
-        assert!(
-            limiter.memory_bytes() <= bytes + bytes / 8,
-            "the memory has grown"
-        );
+        assert!(limiter.memory_bytes() <= bytes + bytes / 8, "the memory has grown");
     }
 }
 
@@ -155,15 +136,8 @@ fn r83_a_flood_of_new_keys_does_not_free_one_that_is_used_up() {
         for capacity in [1, 2, 100] {
             let clock = Arc::new(ManualClock::new(0));
             let policy = policy(strategy, 5, 3_600 * S);
-            let limiter = Limiter::builder(policy)
-                .capacity(capacity)
-                .clock(clock)
-                .build();
-            assert!(
-                limiter
-                    .check_n("a", 5)
-                    .is_ok_and(|decision| decision.is_allowed())
-            );
+            let limiter = Limiter::builder(policy).capacity(capacity).clock(clock).build();
+            assert!(limiter.check_n("a", 5).is_ok_and(|decision| decision.is_allowed()));
             assert!(!limiter.check("a").is_allowed());
             for key in 0..10_000_u64 {
                 let _ = limiter.check(key);

@@ -26,9 +26,7 @@ fn r01_long_idle_does_not_overflow() {
 fn r03_a_rate_that_does_not_divide_its_window_is_kept() {
     // An interval of 85 ms in place of 85 5/7 would admit 7 060.
     on_every_engine(tokens(2, 700, 60 * S), |engine| {
-        let admitted = (0..=600_000)
-            .filter(|&ms| engine.admits(ms * MS, K))
-            .count();
+        let admitted = (0..=600_000).filter(|&ms| engine.admits(ms * MS, K)).count();
         assert_eq!(admitted, 7_002);
     });
 }
@@ -94,10 +92,7 @@ fn r35_remaining_stays_within_the_limit_and_reset_counts_the_cost() {
 fn r41_a_cost_above_the_capacity_is_an_error_at_once_and_delays_nobody() {
     on_every_engine(tokens(10, 10, S), |engine| {
         engine.at(0);
-        let error = Err(CostExceedsLimit {
-            cost: 11,
-            limit: 10,
-        });
+        let error = Err(CostExceedsLimit { cost: 11, limit: 10 });
         assert_eq!(engine.take(K, 11), error);
         assert_eq!(engine.peek(K, 11), error);
         assert_eq!(engine.admitted_of(10, 0, K), 10);
@@ -138,9 +133,7 @@ fn r49_a_cost_of_zero_is_free() {
 #[test]
 fn r105_two_per_second_means_two_in_a_second() {
     on_every_engine(tokens(1, 2, S), |engine| {
-        let admitted = (0..600)
-            .filter(|&tenth| engine.admits(tenth * 100 * MS, K))
-            .count();
+        let admitted = (0..600).filter(|&tenth| engine.admits(tenth * 100 * MS, K)).count();
         assert!((120..=121).contains(&admitted), "{admitted} in a minute");
     });
 }

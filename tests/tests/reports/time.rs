@@ -27,11 +27,7 @@ fn r13_a_step_back_far_over_the_window_ignores_the_old_state() {
         on_every_engine(policy(strategy, 5, 60 * S), |engine| {
             let later = 2 * 3_600 * S;
             assert_eq!(engine.admitted_of(6, later, K), 5);
-            assert_eq!(
-                engine.admitted_of(6, later - 3_600 * S, K),
-                5,
-                "one extra budget"
-            );
+            assert_eq!(engine.admitted_of(6, later - 3_600 * S, K), 5, "one extra budget");
             // Counting goes on from there: a second later there is nothing more.
             assert_eq!(engine.admitted_of(6, later - 3_600 * S + S, K), 0);
         });
@@ -46,11 +42,7 @@ fn r15_a_clock_at_zero_and_a_month_long_window_do_not_panic() {
             assert!(engine.admits(0, K));
             let denied = engine.figures(0, K, 1);
             assert!(!denied.allowed);
-            assert!(
-                denied
-                    .retry_after
-                    .is_some_and(|wait| wait >= u128::from(30 * DAY))
-            );
+            assert!(denied.retry_after.is_some_and(|wait| wait >= u128::from(30 * DAY)));
         });
         let engine = LimiterDriver::new(month);
         let limiter = engine.limiter();
@@ -77,10 +69,7 @@ fn r33_the_wait_is_the_rest_of_the_window_not_all_of_it() {
         for k in 0..10 {
             assert!(engine.admits(k * 2 * S, K));
         }
-        assert_eq!(
-            engine.figures(20 * S, K, 1).retry_after,
-            Some((40 * S).into())
-        );
+        assert_eq!(engine.figures(20 * S, K, 1).retry_after, Some((40 * S).into()));
     });
 }
 
@@ -88,10 +77,7 @@ fn r33_the_wait_is_the_rest_of_the_window_not_all_of_it() {
 fn r47_a_limit_of_zero_is_an_error_everywhere() {
     for strategy in Strategy::ALL {
         let window = Duration::from_secs(1);
-        assert_eq!(
-            Policy::new(strategy, 0, window),
-            Err(PolicyError::Limit { given: 0 })
-        );
+        assert_eq!(Policy::new(strategy, 0, window), Err(PolicyError::Limit { given: 0 }));
         if let Ok(policy) = Policy::new(strategy, 1, window)
             && strategy.has_burst()
         {
@@ -119,11 +105,7 @@ fn r112_a_number_that_a_policy_cannot_have_is_named() {
 
 #[test]
 fn r114_an_enormous_window_is_an_error_and_a_tiny_rate_has_a_finite_wait() {
-    for window in [
-        Duration::MAX,
-        Duration::from_secs(u64::MAX),
-        Duration::from_secs(315_360_001),
-    ] {
+    for window in [Duration::MAX, Duration::from_secs(u64::MAX), Duration::from_secs(315_360_001)] {
         for strategy in Strategy::ALL {
             assert!(matches!(
                 Policy::new(strategy, 1, window),
@@ -135,10 +117,7 @@ fn r114_an_enormous_window_is_an_error_and_a_tiny_rate_has_a_finite_wait() {
     let slow = tokens(u32::MAX.into(), 1, 3_650 * DAY);
     on_every_engine(slow, |engine| {
         let spent = engine.figures(0, K, u32::MAX);
-        assert_eq!(
-            spent.reset_after,
-            u128::from(u32::MAX) * u128::from(3_650 * DAY)
-        );
+        assert_eq!(spent.reset_after, u128::from(u32::MAX) * u128::from(3_650 * DAY));
         let denied = engine.figures(0, K, u32::MAX);
         assert_eq!(denied.retry_after, Some(spent.reset_after));
     });

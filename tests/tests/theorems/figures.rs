@@ -37,18 +37,9 @@ pub(crate) fn remaining(point: &Point) -> Verdict {
     for cost in point.costs() {
         let decision = point.decide(cost);
         prop_assert_eq!(decision.is_allowed(), cost <= remaining || cost == 0);
-        let state = if decision.changes_state() {
-            Some(decision.state())
-        } else {
-            point.state
-        };
+        let state = if decision.changes_state() { Some(decision.state()) } else { point.state };
         let after = Point { state, ..*point };
-        prop_assert_eq!(
-            decision.remaining(),
-            after.remaining(),
-            "after spending {}",
-            cost
-        );
+        prop_assert_eq!(decision.remaining(), after.remaining(), "after spending {}", cost);
         prop_assert_eq!(decision.limit(), capacity);
     }
     Ok(())
@@ -96,18 +87,9 @@ fn denial(point: &Point) -> Verdict {
             continue;
         }
         prop_assert!(!denied.changes_state());
-        let written = Point {
-            state: Some(denied.state()),
-            ..*point
-        };
+        let written = Point { state: Some(denied.state()), ..*point };
         let window = point.policy.window_ticks();
-        for later in [
-            0,
-            1,
-            point.spare % window,
-            window,
-            point.spare % (3 * window),
-        ] {
+        for later in [0, 1, point.spare % window, window, point.spare % (3 * window)] {
             let Some(then) = point.now.checked_add(later) else {
                 continue;
             };
@@ -125,10 +107,7 @@ fn too_costly(point: &Point) -> Verdict {
     for cost in [limit.checked_add(1), Some(u32::MAX)].into_iter().flatten() {
         if cost > limit {
             let expected = Err(CostExceedsLimit { cost, limit });
-            prop_assert_eq!(
-                decide(&point.policy, point.state, point.now, cost),
-                expected
-            );
+            prop_assert_eq!(decide(&point.policy, point.state, point.now, cost), expected);
             prop_assert_eq!(peek(&point.policy, point.state, point.now, cost), expected);
         }
     }

@@ -29,13 +29,7 @@ fn rested(point: &Point) -> Verdict {
     let drawn = rest.saturating_add(point.spare % window);
     // The last instant of all means never.
     if rest < u64::MAX {
-        for now in [
-            rest,
-            rest + 1,
-            drawn,
-            rest.saturating_add(window),
-            point.now.max(rest),
-        ] {
+        for now in [rest, rest + 1, drawn, rest.saturating_add(window), point.now.max(rest)] {
             let point = point.at(now);
             for cost in point.costs() {
                 prop_assert_eq!(point.decide(cost), point.fresh().decide(cost), "at {}", now);
@@ -55,20 +49,9 @@ fn agrees(point: &Point) -> Verdict {
     };
     let state = state.adopted_by(&point.policy);
     let rest = rested_at(&point.policy, state);
-    let near = [
-        rest.saturating_sub(1),
-        rest,
-        rest.saturating_add(1),
-        point.now,
-        0,
-    ];
+    let near = [rest.saturating_sub(1), rest, rest.saturating_add(1), point.now, 0];
     for now in near.into_iter().filter(|&now| now < u64::MAX) {
-        prop_assert_eq!(
-            is_rested(&point.policy, state, now),
-            rest <= now,
-            "at {}",
-            now
-        );
+        prop_assert_eq!(is_rested(&point.policy, state, now), rest <= now, "at {}", now);
     }
     Ok(())
 }
@@ -81,20 +64,13 @@ fn given_back(point: &Point) -> Verdict {
     let ignored = point.peek(0).state() == point.fresh().peek(0).state();
     for cost in point.costs().into_iter().chain([u32::MAX]) {
         let left = give_back(policy, state, point.now, cost);
-        let after = Point {
-            state: left,
-            ..*point
-        }
-        .remaining();
+        let after = Point { state: left, ..*point }.remaining();
         prop_assert!(after >= before);
         prop_assert!(after <= before.saturating_add(cost).min(policy.capacity()));
         if left.is_none() {
             prop_assert_eq!(after, policy.capacity());
         } else if !ignored {
-            prop_assert!(
-                after < policy.capacity(),
-                "nothing is spent, but it is kept"
-            );
+            prop_assert!(after < policy.capacity(), "nothing is spent, but it is kept");
         }
     }
     Ok(())
@@ -105,10 +81,7 @@ fn undone(point: &Point) -> Verdict {
         let decision = point.decide(cost);
         if decision.changes_state() {
             let left = give_back(&point.policy, decision.state(), point.now, cost);
-            let after = Point {
-                state: left,
-                ..*point
-            };
+            let after = Point { state: left, ..*point };
             prop_assert_eq!(after.remaining(), point.remaining(), "cost {}", cost);
             let (seen, expected) = (after.peek(0), point.peek(0));
             prop_assert_eq!(seen.reset_after_ticks(), expected.reset_after_ticks());

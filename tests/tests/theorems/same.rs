@@ -5,10 +5,7 @@ use proptest::prelude::*;
 
 use super::story::{Act, Point, Story, Verdict, stories, stories_with_changes};
 
-const SEEDS: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/proptest-regressions/theorems-same.txt"
-);
+const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/proptest-regressions/theorems-same.txt");
 
 proptest! {
     #![proptest_config(super::config(SEEDS))]

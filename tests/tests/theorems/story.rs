@@ -98,12 +98,7 @@ impl Story {
     }
 
     pub(crate) fn beginning(&self) -> Point {
-        Point {
-            policy: self.policy,
-            state: None,
-            now: self.start,
-            spare: self.spare,
-        }
+        Point { policy: self.policy, state: None, now: self.start, spare: self.spare }
     }
 }
 
@@ -125,10 +120,7 @@ impl Point {
     }
 
     pub(crate) fn fresh(&self) -> Self {
-        Self {
-            state: None,
-            ..*self
-        }
+        Self { state: None, ..*self }
     }
 
     /// Costs that are worth asking for here, each within the capacity.
@@ -136,15 +128,7 @@ impl Point {
         let capacity = self.policy.capacity();
         let left = self.remaining();
         let drawn = u32::try_from(self.spare % (u64::from(capacity) + 1)).unwrap_or(0);
-        let mut costs = vec![
-            0,
-            1,
-            left,
-            left.saturating_add(1),
-            capacity - 1,
-            capacity,
-            drawn,
-        ];
+        let mut costs = vec![0, 1, left, left.saturating_add(1), capacity - 1, capacity, drawn];
         costs.retain(|&cost| cost <= capacity);
         costs
     }
@@ -166,10 +150,9 @@ impl Point {
                 nudged(rest.unwrap_or(self.now), by)
             }
             Move::Share(of) => self.now.saturating_add(share(of)),
-            Move::Windows(count, by) => nudged(
-                self.now.saturating_add(window.saturating_mul(count.into())),
-                by,
-            ),
+            Move::Windows(count, by) => {
+                nudged(self.now.saturating_add(window.saturating_mul(count.into())), by)
+            }
             Move::Forward(by) => self.now.saturating_add(by),
             Move::BackShare(of) => self.now.saturating_sub(share(of)),
             Move::BackToEdge(by) => {
@@ -192,9 +175,8 @@ impl Point {
             }
             Act::GiveBack(cost) => {
                 let cost = self.cost(cost);
-                self.state = self
-                    .state
-                    .and_then(|state| give_back(&self.policy, state, self.now, cost));
+                self.state =
+                    self.state.and_then(|state| give_back(&self.policy, state, self.now, cost));
             }
             Act::Change(change) => self.policy = change.of(&self.policy),
         }
@@ -232,10 +214,7 @@ impl Change {
         let per_tick = old.tick().nanos();
         let ticks = scaled(old.window_ticks(), self.window, MAX_WINDOW_NS / per_tick);
         let window = Duration::from_nanos(ticks * per_tick);
-        let burst = old
-            .strategy()
-            .has_burst()
-            .then(|| count(old.capacity(), self.burst));
+        let burst = old.strategy().has_burst().then(|| count(old.capacity(), self.burst));
         let limit = count(old.limit(), self.limit);
         build(old.strategy(), limit, window, burst, per_tick > 1)
     }
@@ -254,11 +233,7 @@ pub(crate) fn stories_with_changes() -> impl Strategy<Value = Story> {
 /// A change in any direction.
 pub(crate) fn changes() -> impl Strategy<Value = Change> {
     let any = || (select(&FACTORS[..]), select(&FACTORS[..]));
-    (any(), any(), any()).prop_map(|(limit, burst, window)| Change {
-        limit,
-        burst,
-        window,
-    })
+    (any(), any(), any()).prop_map(|(limit, burst, window)| Change { limit, burst, window })
 }
 
 /// Every kind of policy, the edges of each number often.
@@ -279,13 +254,7 @@ pub(crate) fn policies() -> impl Strategy<Value = Policy> {
         1 => 1..=100_u64,
     ];
     let strategy = select(Counting::ALL.to_vec());
-    let parts = (
-        strategy,
-        number(),
-        window,
-        proptest::option::of(number()),
-        any::<bool>(),
-    );
+    let parts = (strategy, number(), window, proptest::option::of(number()), any::<bool>());
     parts.prop_map(|(strategy, limit, ticks, burst, micros)| {
         let per_tick = if micros { 1_000 } else { 1 };
         let window = Duration::from_nanos(ticks.min(MAX_WINDOW_NS / per_tick) * per_tick);

@@ -38,12 +38,7 @@ fn no_budget(point: &Point) -> Verdict {
     let back = point.at(edge + point.spare % (point.now - edge));
     for cost in point.costs() {
         if back.peek(cost).is_allowed() {
-            prop_assert!(
-                point.peek(cost).is_allowed(),
-                "{} at {} only",
-                cost,
-                back.now
-            );
+            prop_assert!(point.peek(cost).is_allowed(), "{} at {} only", cost, back.now);
         }
     }
     prop_assert!(back.remaining() <= point.remaining());
@@ -58,19 +53,9 @@ fn one_instant(point: &Point) -> Verdict {
     if rest == u64::MAX || rest <= edge {
         return Ok(());
     }
-    for now in [
-        edge,
-        edge + point.spare % (rest - edge),
-        rest - 1,
-        state.at.clamp(edge, rest),
-    ] {
+    for now in [edge, edge + point.spare % (rest - edge), rest - 1, state.at.clamp(edge, rest)] {
         let wait = point.at(now).peek(0).reset_after_ticks();
-        prop_assert_eq!(
-            u128::from(now) + wait,
-            u128::from(rest),
-            "seen from {}",
-            now
-        );
+        prop_assert_eq!(u128::from(now) + wait, u128::from(rest), "seen from {}", now);
     }
     Ok(())
 }
@@ -105,10 +90,7 @@ fn monotone(point: &Point) -> Verdict {
 }
 
 /// The seeds of the theorems below, which are no statement about a single point.
-const SEEDS: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/proptest-regressions/theorems-time.txt"
-);
+const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/proptest-regressions/theorems-time.txt");
 
 proptest! {
     #![proptest_config(super::config(SEEDS))]
@@ -162,11 +144,7 @@ fn compare_ticks(story: &Story, nanos: Policy) -> Verdict {
     let latest = u64::MAX / 1_000;
     let mut coarse = story.beginning();
     coarse.now = coarse.now.min(latest);
-    let mut fine = Point {
-        policy: nanos,
-        now: coarse.now * 1_000,
-        ..coarse
-    };
+    let mut fine = Point { policy: nanos, now: coarse.now * 1_000, ..coarse };
     for &(step, act) in &story.steps {
         coarse.go(step);
         coarse.now = coarse.now.min(latest);
@@ -178,14 +156,8 @@ fn compare_ticks(story: &Story, nanos: Policy) -> Verdict {
             prop_assert_eq!(micros.is_allowed(), nanos.is_allowed());
             prop_assert_eq!(micros.remaining(), nanos.remaining());
             let rounded = |ticks: u128| ticks.div_ceil(1_000);
-            prop_assert_eq!(
-                micros.reset_after_ticks(),
-                rounded(nanos.reset_after_ticks())
-            );
-            prop_assert_eq!(
-                micros.retry_after_ticks(),
-                nanos.retry_after_ticks().map(rounded)
-            );
+            prop_assert_eq!(micros.reset_after_ticks(), rounded(nanos.reset_after_ticks()));
+            prop_assert_eq!(micros.retry_after_ticks(), nanos.retry_after_ticks().map(rounded));
         }
     }
     Ok(())

@@ -20,15 +20,7 @@ pub(super) fn step(policy: &Policy, state: Option<State>, now: u64, cost: u32) -
     };
     // A lowered burst can leave nothing spent at an instant that is still to come. Such a state is
     // rested, so it must be worth no more and no less than none.
-    let view = if view.a == 0 {
-        View {
-            at: now,
-            a: 0,
-            b: 0,
-        }
-    } else {
-        view
-    };
+    let view = if view.a == 0 { View { at: now, a: 0, b: 0 } } else { view };
     let fits = match view.a.checked_add(cost) {
         Some(total) => total <= policy.capacity(),
         None => false,

@@ -80,11 +80,7 @@ pub(super) fn block_on(future: Pin<Box<dyn Future<Output = ()> + '_>>) {
     }
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut future = pin!(future);
-    while future
-        .as_mut()
-        .poll(&mut Context::from_waker(&waker))
-        .is_pending()
-    {
+    while future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending() {
         thread::park();
     }
 }

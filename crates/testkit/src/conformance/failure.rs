@@ -42,21 +42,8 @@ impl Place {
         expected: &impl Debug,
         got: &impl Debug,
     ) -> Box<Failure> {
-        let Self {
-            check,
-            face,
-            seed,
-            step,
-        } = self;
+        let Self { check, face, seed, step } = self;
         let (expected, got) = (format!("{expected:?}"), format!("{got:?}"));
-        Box::new(Failure {
-            check,
-            face,
-            seed,
-            step,
-            what: what.into(),
-            expected,
-            got,
-        })
+        Box::new(Failure { check, face, seed, step, what: what.into(), expected, got })
     }
 }

@@ -54,28 +54,12 @@ impl<'a> Harness<'a> {
         options: &'a Options,
         name: &'static str,
     ) -> Self {
-        let place = Place {
-            check: "",
-            face: name,
-            seed: options.seed,
-            step: 0,
-        };
-        Self {
-            face,
-            tell,
-            options,
-            place,
-        }
+        let place = Place { check: "", face: name, seed: options.seed, step: 0 };
+        Self { face, tell, options, place }
     }
 
     pub(super) fn named(&self, check: &'static str) -> Harness<'a> {
-        Harness {
-            place: Place {
-                check,
-                ..self.place
-            },
-            ..*self
-        }
+        Harness { place: Place { check, ..self.place }, ..*self }
     }
 
     pub(super) fn place(&self) -> Place {
@@ -103,14 +87,7 @@ impl<'a> Harness<'a> {
 
     /// A trial that begins at `now` ticks.
     pub(super) fn trial(&'a self, seed: u64, now: u64) -> Trial<'a> {
-        Trial {
-            harness: self,
-            model: Model::new(),
-            doubtful: HashSet::new(),
-            now,
-            seed,
-            step: 0,
-        }
+        Trial { harness: self, model: Model::new(), doubtful: HashSet::new(), now, seed, step: 0 }
     }
 
     /// A trial that begins on a round instant, so that foreseen figures are round.
@@ -132,12 +109,7 @@ impl<'a> Harness<'a> {
         action: Action,
     ) -> Result<Answer, DecideError> {
         let parts = key.parts();
-        let request = Request {
-            policy,
-            key: KeyRef::new(&parts),
-            cost,
-            action,
-        };
+        let request = Request { policy, key: KeyRef::new(&parts), cost, action };
         match self.face.decide(request) {
             Ok(decision) => Ok(Ok(Figures::of(&decision))),
             Err(DecideError::Cost(error)) => Ok(Err(error)),
@@ -168,10 +140,7 @@ impl Trial<'_> {
 
     pub(super) fn wait(&mut self, ticks: u128) {
         let ticks = u64::try_from(ticks).expect("no check waits that long");
-        self.now = self
-            .now
-            .checked_add(ticks)
-            .expect("no check waits that long");
+        self.now = self.now.checked_add(ticks).expect("no check waits that long");
     }
 
     /// Notes that the store has been told this instant, at which it may forget some of `keys`.
@@ -223,12 +192,7 @@ impl Trial<'_> {
         self.model.give_back(policy, key, self.now, cost);
         self.harness.tell(policy, self.now);
         let parts = key.parts();
-        let request = Request {
-            policy,
-            key: KeyRef::new(&parts),
-            cost,
-            action: Action::Take,
-        };
+        let request = Request { policy, key: KeyRef::new(&parts), cost, action: Action::Take };
         self.harness.face.give_back(request).map_err(|error| {
             let what = format!("give back {cost} to {}", shown(key));
             self.place().fail(what, &"done", &error)
@@ -248,19 +212,11 @@ impl Trial<'_> {
         expected: &T,
         got: &T,
     ) -> Result<(), Box<Failure>> {
-        if expected == got {
-            Ok(())
-        } else {
-            Err(self.place().fail(what, expected, got))
-        }
+        if expected == got { Ok(()) } else { Err(self.place().fail(what, expected, got)) }
     }
 
     fn place(&self) -> Place {
-        Place {
-            seed: self.seed,
-            step: self.step,
-            ..self.harness.place
-        }
+        Place { seed: self.seed, step: self.step, ..self.harness.place }
     }
 
     fn compare(
@@ -273,13 +229,8 @@ impl Trial<'_> {
     ) -> Result<Option<Figures>, Box<Failure>> {
         self.harness.tell(policy, self.now);
         let got = self.harness.ask(policy, key, cost, action);
-        let what = || {
-            format!(
-                "{action:?} {cost} of {} under {policy} at tick {}",
-                shown(key),
-                self.now
-            )
-        };
+        let what =
+            || format!("{action:?} {cost} of {} under {policy} at tick {}", shown(key), self.now);
         match got {
             Ok(got) if got == expected => {}
             Ok(got) => return Err(self.place().fail(what(), &expected, &got)),
@@ -326,9 +277,5 @@ fn shown(key: &OwnedKey) -> String {
         part => format!("{part:?}"),
     };
     let cut: String = text.chars().take(60).collect();
-    if cut == text {
-        text
-    } else {
-        format!("{cut}… ({} bytes)", text.len())
-    }
+    if cut == text { text } else { format!("{cut}… ({} bytes)", text.len()) }
 }

@@ -33,12 +33,7 @@ fn odd_bytes() -> Vec<Vec<u8>> {
     .iter()
     .map(|text| text.as_bytes().to_vec())
     .collect();
-    odd.extend([
-        vec![0xff],
-        vec![0xff; 16],
-        vec![0xc3, 0x28],
-        vec![b'x'; 1 << 20],
-    ]);
+    odd.extend([vec![0xff], vec![0xff; 16], vec![0xc3, 0x28], vec![b'x'; 1 << 20]]);
     let mut nearly_the_same = vec![b'x'; 1 << 20];
     nearly_the_same[(1 << 20) - 1] = b'y';
     odd.push(nearly_the_same);
@@ -50,12 +45,8 @@ pub(super) fn odd_keys(harness: &Harness<'_>) -> Result<(), Box<Failure>> {
     for strategy in Strategy::ALL {
         let policy = harness.policy(strategy, 1, Duration::from_secs(60));
         let base = harness.key(strategy.as_str());
-        let alone = odd_bytes()
-            .into_iter()
-            .map(|odd| OwnedKey::of([OwnedPart::bytes(odd)]));
-        let parts = odd_bytes()
-            .into_iter()
-            .map(|odd| base.with([OwnedPart::bytes(odd)]));
+        let alone = odd_bytes().into_iter().map(|odd| OwnedKey::of([OwnedPart::bytes(odd)]));
+        let parts = odd_bytes().into_iter().map(|odd| base.with([OwnedPart::bytes(odd)]));
         let keys: Vec<OwnedKey> = alone.chain(parts).collect();
         let mut trial = harness.round_trial(&policy);
         // Without a namespace these keys may be left over from the strategy before.
@@ -90,17 +81,11 @@ pub(super) fn separation(harness: &Harness<'_>) -> Result<(), Box<Failure>> {
         (bytes(&["a"]), bytes(&["a "])),
         (bytes(&["5"]), vec![OwnedPart::Unsigned(5)]),
         (vec![OwnedPart::Unsigned(5)], vec![OwnedPart::Negative(5)]),
-        (
-            vec![OwnedPart::Unsigned(1)],
-            vec![OwnedPart::Unsigned(1 << 64)],
-        ),
+        (vec![OwnedPart::Unsigned(1)], vec![OwnedPart::Unsigned(1 << 64)]),
         (bytes(&["\u{5}"]), vec![OwnedPart::Unsigned(5)]),
         (bytes(&["1.2.3.4"]), vec![OwnedPart::Ip(v4)]),
         (vec![OwnedPart::Ip(mapped)], vec![OwnedPart::Ip(v4)]),
-        (
-            vec![OwnedPart::Unsigned(0x0102_0304)],
-            vec![OwnedPart::Ip(v4)],
-        ),
+        (vec![OwnedPart::Unsigned(0x0102_0304)], vec![OwnedPart::Ip(v4)]),
     ];
     for strategy in Strategy::ALL {
         let policy = harness.policy(strategy, 2, Duration::from_secs(60));

@@ -19,11 +19,7 @@ pub(super) fn a_plain_policy(harness: &Harness<'_>) -> Check {
         for used in 1..=10 {
             let answer = trial.take(&policy, &key, 1)?;
             let seen = answer.map(|figures| (figures.allowed, figures.limit, figures.remaining));
-            trial.expect(
-                "ten are admitted, one by one",
-                &Some((true, 10, 10 - used)),
-                &seen,
-            )?;
+            trial.expect("ten are admitted, one by one", &Some((true, 10, 10 - used)), &seen)?;
         }
         let denied = trial.take(&policy, &key, 1)?;
         let second = u128::from(policy.window_ticks() / 10);
@@ -36,18 +32,10 @@ pub(super) fn a_plain_policy(harness: &Harness<'_>) -> Check {
         trial.expect("the wait", &Some(wait), &seen)?;
         trial.wait(wait - 1);
         let early = trial.take(&policy, &key, 1)?;
-        trial.expect(
-            "a tick too early",
-            &Some(false),
-            &early.map(|figures| figures.allowed),
-        )?;
+        trial.expect("a tick too early", &Some(false), &early.map(|figures| figures.allowed))?;
         trial.wait(1);
         let due = trial.take(&policy, &key, 1)?;
-        trial.expect(
-            "at the due instant",
-            &Some(true),
-            &due.map(|figures| figures.allowed),
-        )?;
+        trial.expect("at the due instant", &Some(true), &due.map(|figures| figures.allowed))?;
     }
     Ok(())
 }
@@ -61,18 +49,10 @@ pub(super) fn denial(harness: &Harness<'_>) -> Check {
         trial.take(&policy, &key, 8)?;
         for cost in (3..=10).cycle().take(1_000) {
             let denied = trial.take(&policy, &key, cost)?;
-            trial.expect(
-                "8 of 10 used",
-                &Some(false),
-                &denied.map(|figures| figures.allowed),
-            )?;
+            trial.expect("8 of 10 used", &Some(false), &denied.map(|figures| figures.allowed))?;
         }
         let last = trial.take(&policy, &key, 2)?;
-        trial.expect(
-            "the last two fit",
-            &Some(true),
-            &last.map(|figures| figures.allowed),
-        )?;
+        trial.expect("the last two fit", &Some(true), &last.map(|figures| figures.allowed))?;
         // Polled until it is due, a denied key comes free no later than one that was left alone.
         let step = policy.window_ticks() / 97;
         for _ in 0..250 {
@@ -93,9 +73,7 @@ pub(super) fn peek(harness: &Harness<'_>) -> Check {
         }
         trial.take(&policy, &key, 4)?;
         for _ in 0..100 {
-            let seen = trial
-                .peek(&policy, &key, 6)?
-                .map(|figures| figures.remaining);
+            let seen = trial.peek(&policy, &key, 6)?.map(|figures| figures.remaining);
             trial.expect("what is left before the cost", &Some(6), &seen)?;
             trial.peek(&policy, &key, 7)?;
         }
@@ -153,9 +131,7 @@ pub(super) fn rest(harness: &Harness<'_>) -> Check {
             let other = harness.key(format!("{strategy} {index} fresh"));
             let mut trial = harness.round_trial(&policy);
             trial.take(&policy, &key, spent)?;
-            let rested = trial
-                .peek(&policy, &key, 1)?
-                .map_or(0, |figures| figures.reset_after);
+            let rested = trial.peek(&policy, &key, 1)?.map_or(0, |figures| figures.reset_after);
             trial.wait(rested - 1);
             let seen = trial.peek(&policy, &key, 7)?.map(|figures| figures.allowed);
             trial.expect("a tick before rest", &Some(false), &seen)?;
@@ -185,9 +161,7 @@ pub(super) fn clock_back(harness: &Harness<'_>) -> Check {
         let seen = trial.take(&policy, &key, 1)?.map(|figures| figures.allowed);
         trial.expect("nor on the way forward again", &Some(false), &seen)?;
         trial.at(start - window - 1);
-        let seen = trial
-            .take(&policy, &key, 10)?
-            .map(|figures| figures.allowed);
+        let seen = trial.take(&policy, &key, 10)?.map(|figures| figures.allowed);
         trial.expect("further back the state is ignored", &Some(true), &seen)?;
     }
     Ok(())
@@ -197,15 +171,8 @@ pub(super) fn clock_back(harness: &Harness<'_>) -> Check {
 pub(super) fn policy_change(harness: &Harness<'_>) -> Check {
     for strategy in Strategy::ALL {
         let key = harness.key(strategy.as_str());
-        let policies = [
-            (10, 10),
-            (4, 10),
-            (1, 1),
-            (7, 3),
-            (10, 10),
-            (u64::from(u32::MAX), 10),
-        ]
-        .map(|(limit, secs)| harness.policy(strategy, limit, Duration::from_secs(secs)));
+        let policies = [(10, 10), (4, 10), (1, 1), (7, 3), (10, 10), (u64::from(u32::MAX), 10)]
+            .map(|(limit, secs)| harness.policy(strategy, limit, Duration::from_secs(secs)));
         let mut trial = harness.round_trial(&policies[0]);
         trial.take(&policies[0], &key, 3)?;
         for policy in policies {
@@ -266,18 +233,12 @@ pub(super) fn give_back(harness: &Harness<'_>) -> Check {
         let left = |figures: Figures| figures.remaining;
         trial.give_back(&policy, &key, 5)?;
         let seen = trial.peek(&policy, &key, 0)?.map(left);
-        trial.expect(
-            "an untouched key has nothing to take back",
-            &Some(10),
-            &seen,
-        )?;
+        trial.expect("an untouched key has nothing to take back", &Some(10), &seen)?;
         trial.take(&policy, &key, 10)?;
         trial.give_back(&policy, &key, 3)?;
         let seen = trial.take(&policy, &key, 2)?.map(left);
         trial.expect("three came back, two went", &Some(1), &seen)?;
-        trial.wait(u128::from(
-            policy.window_ticks() + policy.window_ticks() / 3,
-        ));
+        trial.wait(u128::from(policy.window_ticks() + policy.window_ticks() / 3));
         trial.peek(&policy, &key, 1)?;
         trial.give_back(&policy, &key, 2)?;
         trial.take(&policy, &key, 1)?;
@@ -301,13 +262,9 @@ pub(super) fn reset(harness: &Harness<'_>) -> Check {
         trial.take(&policy, &key, 10)?;
         trial.take(&policy, &other, 10)?;
         trial.reset(&key)?;
-        let seen = trial
-            .peek(&policy, &other, 1)?
-            .map(|figures| figures.allowed);
+        let seen = trial.peek(&policy, &other, 1)?.map(|figures| figures.allowed);
         trial.expect("another key keeps its count", &Some(false), &seen)?;
-        let seen = trial
-            .take(&policy, &key, 10)?
-            .map(|figures| figures.allowed);
+        let seen = trial.take(&policy, &key, 10)?.map(|figures| figures.allowed);
         trial.expect("the key is as new", &Some(true), &seen)?;
     }
     Ok(())

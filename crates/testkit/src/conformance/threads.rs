@@ -40,9 +40,7 @@ pub(super) fn many_keys(harness: &Harness<'_>) -> Result<(), Box<Failure>> {
     for strategy in Strategy::ALL {
         let policy = harness.policy(strategy, limit, Duration::from_secs(3_600));
         harness.tell(&policy, START_NS / policy.tick().nanos());
-        let left = race(harness, &policy, |thread| {
-            harness.key(format!("{strategy} {thread}"))
-        })?;
+        let left = race(harness, &policy, |thread| harness.key(format!("{strategy} {thread}")))?;
         let expected = threads * (CHECKS / 2);
         if left.len() != expected {
             let what = format!("{strategy}: admissions of {threads} threads, a key each");
@@ -75,9 +73,7 @@ fn race(
     };
     let run = &run;
     thread::scope(|scope| {
-        let all: Vec<_> = (0..threads)
-            .map(|thread| scope.spawn(move || run(thread)))
-            .collect();
+        let all: Vec<_> = (0..threads).map(|thread| scope.spawn(move || run(thread))).collect();
         let mut left = Vec::new();
         for one in all {
             match one.join() {

@@ -44,9 +44,7 @@ impl Trace {
     fn new(harness: &Harness<'_>, seed: u64) -> Self {
         let mut rng = Rng::new(seed);
         let base = harness.key(format!("trace {seed}"));
-        let keys = (0..=rng.up_to(3))
-            .map(|n| base.with([OwnedPart::Unsigned(n.into())]))
-            .collect();
+        let keys = (0..=rng.up_to(3)).map(|n| base.with([OwnedPart::Unsigned(n.into())])).collect();
         let mut strategies = Strategy::ALL.to_vec();
         let turn = usize::try_from(rng.up_to(3)).unwrap_or(0);
         strategies.rotate_left(turn);
@@ -59,17 +57,7 @@ impl Trace {
             1 => latest - rng.magnitude_up_to(latest / 2),
             _ => START_NS / policy.tick().nanos() + rng.magnitude_up_to(policy.window_ticks()),
         };
-        Self {
-            rng,
-            seed,
-            options,
-            keys,
-            policy,
-            strategies,
-            now,
-            latest,
-            last: None,
-        }
+        Self { rng, seed, options, keys, policy, strategies, now, latest, last: None }
     }
 
     fn run(mut self, harness: &Harness<'_>) -> Result<(), Box<Failure>> {
@@ -125,10 +113,7 @@ impl Trace {
     fn next_time(&mut self) -> u64 {
         let window = self.policy.window_ticks();
         let interval = window / u64::from(self.policy.limit());
-        let retry = self
-            .last
-            .and_then(|figures| figures.retry_after)
-            .unwrap_or(0);
+        let retry = self.last.and_then(|figures| figures.retry_after).unwrap_or(0);
         let reset = self.last.map_or(0, |figures| figures.reset_after);
         let ahead = |ticks: u64| self.now.saturating_add(ticks).min(self.latest);
         let rng = &mut self.rng;
@@ -147,9 +132,7 @@ impl Trace {
             23 => ahead(rng.magnitude_up_to(self.latest)),
             24 => self.now.saturating_sub(1),
             25..27 => self.now.saturating_sub(rng.up_to(window)),
-            27 => self
-                .now
-                .saturating_sub(window.saturating_add(rng.up_to(2)).saturating_sub(1)),
+            27 => self.now.saturating_sub(window.saturating_add(rng.up_to(2)).saturating_sub(1)),
             28 => self.now.saturating_sub(rng.magnitude_up_to(self.now)),
             _ => (self.now - self.now % window).saturating_sub(rng.up_to(1)),
         }
@@ -180,41 +163,19 @@ impl Trace {
         let limit = near(old.limit().into()).min(most);
         let burst = near(old.capacity().into()).min(most);
         let unit = old.tick().nanos();
-        let window = near(old.window_ticks())
-            .saturating_mul(unit)
-            .min(MAX_WINDOW_NS);
-        let window = if rng.percent(50) {
-            Duration::from_nanos(window)
-        } else {
-            old.window()
-        };
+        let window = near(old.window_ticks()).saturating_mul(unit).min(MAX_WINDOW_NS);
+        let window = if rng.percent(50) { Duration::from_nanos(window) } else { old.window() };
         let policy = Policy::new(strategy, limit, window);
         let has_burst = strategy.has_burst() && rng.percent(50);
-        self.options.policy(policy.and_then(|policy| {
-            if has_burst {
-                policy.with_burst(burst)
-            } else {
-                Ok(policy)
-            }
-        }))
+        self.options.policy(
+            policy.and_then(|policy| if has_burst { policy.with_burst(burst) } else { Ok(policy) }),
+        )
     }
 }
 
 /// A policy from the ordinary to the edges of what can be built.
 fn draw_policy(rng: &mut Rng, options: &Options, strategy: Strategy) -> Policy {
-    let limits = [
-        1,
-        2,
-        3,
-        5,
-        7,
-        10,
-        13,
-        100,
-        997,
-        999_983,
-        u64::from(u32::MAX),
-    ];
+    let limits = [1, 2, 3, 5, 7, 10, 13, 100, 997, 999_983, u64::from(u32::MAX)];
     let seconds = [1, 10, 13, 60, 3_600, 86_400, 30 * 86_400];
     let unit = if options.micros { 1_000 } else { 1 };
     let window = match rng.up_to(5) {
@@ -224,20 +185,12 @@ fn draw_policy(rng: &mut Rng, options: &Options, strategy: Strategy) -> Policy {
     };
     let most = u64::from(u32::MAX);
     let mut number = || {
-        if rng.percent(70) {
-            *rng.pick(&limits)
-        } else {
-            1 + rng.magnitude_up_to(most - 1)
-        }
+        if rng.percent(70) { *rng.pick(&limits) } else { 1 + rng.magnitude_up_to(most - 1) }
     };
     let (limit, burst) = (number(), number());
     let policy = Policy::new(strategy, limit, Duration::from_nanos(window));
     options.policy(policy.and_then(|policy| {
-        if strategy.has_burst() && rng.percent(50) {
-            policy.with_burst(burst)
-        } else {
-            Ok(policy)
-        }
+        if strategy.has_burst() && rng.percent(50) { policy.with_burst(burst) } else { Ok(policy) }
     }))
 }
 

@@ -12,10 +12,7 @@ pub(super) struct Bucket {
 
 impl Bucket {
     pub(super) fn fresh(now: Q) -> Self {
-        Self {
-            spent: Q::zero(),
-            at: now,
-        }
+        Self { spent: Q::zero(), at: now }
     }
 
     /// The spent level is a line that falls by one in `window / limit`; a cost fits exactly when

@@ -12,26 +12,16 @@ pub(super) struct FixedWindow {
 
 impl FixedWindow {
     pub(super) fn fresh(rule: &Rule, now: &Q) -> Self {
-        Self {
-            start: start_of(rule, now),
-            used: Q::zero(),
-        }
+        Self { start: start_of(rule, now), used: Q::zero() }
     }
 
     /// The same use, in the window of the rule that holds the start of the window it was made in.
     pub(super) fn aligned_to(&self, rule: &Rule) -> Self {
-        Self {
-            start: start_of(rule, &self.start),
-            used: self.used.clone(),
-        }
+        Self { start: start_of(rule, &self.start), used: self.used.clone() }
     }
 
     pub(super) fn at(self, rule: &Rule, now: &Q) -> Self {
-        if start_of(rule, now) > self.start {
-            Self::fresh(rule, now)
-        } else {
-            self
-        }
+        if start_of(rule, now) > self.start { Self::fresh(rule, now) } else { self }
     }
 }
 

@@ -16,12 +16,7 @@ pub(super) struct SlidingWindow {
 impl SlidingWindow {
     /// Windows are anchored at the first request.
     pub(super) fn fresh(now: Q) -> Self {
-        Self {
-            start: now,
-            current: Q::zero(),
-            previous: Q::zero(),
-            into: Q::zero(),
-        }
+        Self { start: now, current: Q::zero(), previous: Q::zero(), into: Q::zero() }
     }
 
     pub(super) fn at(self, rule: &Rule, now: Q) -> Self {
@@ -43,10 +38,7 @@ impl SlidingWindow {
 
     /// The same key as it is written down, which is without the instant it was looked at.
     pub(super) fn written(self) -> Self {
-        Self {
-            into: Q::zero(),
-            ..self
-        }
+        Self { into: Q::zero(), ..self }
     }
 
     pub(super) fn estimate(&self, rule: &Rule) -> Q {
@@ -63,11 +55,7 @@ impl SlidingWindow {
 
     pub(super) fn rested_at(&self, rule: &Rule) -> Q {
         let end = &self.start + &rule.window;
-        if self.current.is_zero() {
-            end
-        } else {
-            end + &rule.window
-        }
+        if self.current.is_zero() { end } else { end + &rule.window }
     }
 
     /// The instant from which `cost` fits, when it does not yet.

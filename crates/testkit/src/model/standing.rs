@@ -48,11 +48,7 @@ impl Standing {
             Self::SlidingWindow(known) => Self::SlidingWindow(known.at(&rule, then)),
             Self::Bucket(known) => Self::Bucket(known.at(&rule, &then)),
         };
-        if later.is_rested() {
-            Self::fresh(policy, now)
-        } else {
-            later
-        }
+        if later.is_rested() { Self::fresh(policy, now) } else { later }
     }
 
     pub(super) fn is_rested(&self) -> bool {
@@ -92,20 +88,13 @@ impl Standing {
             Self::FixedWindow(known) => Count::FixedWindow(known),
             Self::SlidingWindow(known) => Count::SlidingWindow(known.written()),
             Self::Bucket(Bucket { spent, at }) => match policy.strategy() {
-                Strategy::TokenBucket => Count::TokenBucket {
-                    tokens: whole(policy.capacity()) - spent,
-                    at,
-                },
-                _ => Count::LeakyBucket {
-                    occupancy: spent,
-                    at,
-                },
+                Strategy::TokenBucket => {
+                    Count::TokenBucket { tokens: whole(policy.capacity()) - spent, at }
+                }
+                _ => Count::LeakyBucket { occupancy: spent, at },
             },
         };
-        Remembered {
-            policy: *policy,
-            count,
-        }
+        Remembered { policy: *policy, count }
     }
 
     pub(super) fn figures(&self, policy: &Policy, now: u64, cost: u32, allowed: bool) -> Figures {

@@ -25,10 +25,7 @@ fn a_plain_store_passes_every_check() {
 
 #[test]
 fn a_store_that_forgets_what_is_at_rest_passes() {
-    let faults = Faults {
-        forgets_what_is_at_rest: true,
-        ..Faults::default()
-    };
+    let faults = Faults { forgets_what_is_at_rest: true, ..Faults::default() };
     run(faults).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
@@ -51,18 +48,9 @@ fn a_store_behind_futures_passes_with_an_executor_of_the_author() {
 #[test]
 fn what_is_left_out_is_listed() {
     let clock = Arc::new(ManualClock::new(0));
-    let faults = Faults {
-        forgets_to_give_back: true,
-        forgets_to_reset: true,
-        ..Faults::default()
-    };
+    let faults = Faults { forgets_to_give_back: true, forgets_to_reset: true, ..Faults::default() };
     let store = Plain::new(Arc::clone(&clock), faults);
-    let suite = Suite::new(clock)
-        .traces(20)
-        .without_give_back()
-        .without_reset();
-    let passed = suite
-        .run(&store, plain::spin)
-        .unwrap_or_else(|failure| panic!("{failure}"));
+    let suite = Suite::new(clock).traces(20).without_give_back().without_reset();
+    let passed = suite.run(&store, plain::spin).unwrap_or_else(|failure| panic!("{failure}"));
     assert_eq!(passed.left_out(), ["give back, never past full", "reset"]);
 }

@@ -48,11 +48,7 @@ pub(crate) struct Plain {
 
 impl Plain {
     pub(crate) fn new(clock: Arc<ManualClock>, faults: Faults) -> Self {
-        Self {
-            clock,
-            states: Mutex::default(),
-            faults,
-        }
+        Self { clock, states: Mutex::default(), faults }
     }
 
     fn lock(&self) -> MutexGuard<'_, (States, u64)> {
@@ -65,11 +61,7 @@ impl Plain {
             now -= now % 1_000_000;
         }
         *latest = now.max(*latest);
-        let now = if self.faults.never_lets_the_clock_go_back {
-            *latest
-        } else {
-            now
-        };
+        let now = if self.faults.never_lets_the_clock_go_back { *latest } else { now };
         now / request.policy.tick().nanos()
     }
 
@@ -100,11 +92,7 @@ impl Plain {
             };
             if !self.faults.glues_parts {
                 out.extend(bytes.len().to_be_bytes());
-                out.push(if self.faults.ignores_kinds_of_parts {
-                    0
-                } else {
-                    kind
-                });
+                out.push(if self.faults.ignores_kinds_of_parts { 0 } else { kind });
             }
             out.extend(bytes);
         }
@@ -114,12 +102,7 @@ impl Plain {
 
 impl LocalStore for Plain {
     fn decide_now(&self, request: Request<'_>) -> Result<Decision, CostExceedsLimit> {
-        let Request {
-            policy,
-            cost,
-            action,
-            ..
-        } = request;
+        let Request { policy, cost, action, .. } = request;
         let mut guard = self.lock();
         let (states, latest) = &mut *guard;
         let now = self.now(&request, latest);
@@ -145,11 +128,7 @@ impl LocalStore for Plain {
             guard = self.lock();
         }
         let states = &mut guard.0;
-        let cost = if self.faults.counts_zero_as_one {
-            cost.max(1)
-        } else {
-            cost
-        };
+        let cost = if self.faults.counts_zero_as_one { cost.max(1) } else { cost };
         let decision = decide(policy, state, now, cost)?;
         let mut next = decision.state();
         if self.faults.counts_one_too_few && decision.remaining() == 0 {
@@ -242,11 +221,7 @@ impl Store for Yielding {
 /// The executor of somebody who has none: polls until the future is ready.
 pub(crate) fn spin(future: Pin<Box<dyn Future<Output = ()> + '_>>) {
     let mut future = pin!(future);
-    while future
-        .as_mut()
-        .poll(&mut Context::from_waker(Waker::noop()))
-        .is_pending()
-    {
+    while future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
         thread::yield_now();
     }
 }
@@ -254,11 +229,7 @@ pub(crate) fn spin(future: Pin<Box<dyn Future<Output = ()> + '_>>) {
 async fn yield_once() {
     let mut yielded = false;
     std::future::poll_fn(|_| {
-        if std::mem::replace(&mut yielded, true) {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
-        }
+        if std::mem::replace(&mut yielded, true) { Poll::Ready(()) } else { Poll::Pending }
     })
     .await;
 }
