@@ -40,13 +40,17 @@ struct Pair {
     policy: Policy,
     clock: Arc<SimClock>,
     draws: Draws,
+    resets: bool,
 }
 
 impl Pair {
     fn new(policy: Policy, seed: u64) -> Self {
-        let clock = clock(seed);
+        Self::on(clock(seed), policy, seed)
+    }
+
+    fn on(clock: Arc<SimClock>, policy: Policy, seed: u64) -> Self {
         let limiter = Limiter::builder(policy).shards(2).clock(Arc::clone(&clock)).build();
-        Self { limiter, model: Model::new(), policy, clock, draws: Draws(seed) }
+        Self { limiter, model: Model::new(), policy, clock, draws: Draws(seed), resets: true }
     }
 
     fn step(&mut self, step: usize) {
@@ -58,7 +62,7 @@ impl Pair {
         let cost = u32::try_from(self.draws.below(4).min(most)).expect("small");
         let (seen, peeked) = match self.draws.below(10) {
             0 => (self.limiter.peek_n(key, cost), true),
-            1 => return self.limiter.reset_both(&mut self.model, key),
+            1 if self.resets => return self.limiter.reset_both(&mut self.model, key),
             _ => (self.limiter.check_n(key, cost), false),
         };
         let now = seen.map_or_else(|_| self.clock.now_ns(), |decision| decision.decided_at());
@@ -99,5 +103,25 @@ fn a_limiter_with_many_keys_answers_as_the_model_does() {
             most = most.max(pair.limiter.len());
         }
         assert!(most > 100, "the tables have hardly been used");
+    }
+}
+
+#[test]
+fn a_limiter_follows_a_clock_that_stalls_leaps_and_steps_back() {
+    let decade = Duration::from_secs(10 * 365 * 86_400);
+    for (seed, strategy) in (40..).zip(Strategy::ALL) {
+        // So slow a rate brings no key to rest, as long as none is reset, and so it is certain what
+        // the limiter still knows when the clock is back.
+        let policy = Policy::new(strategy, 100_000, decade).expect("a policy");
+        let clock = Arc::new(SimClock::new(seed, 1_735_689_600_000_000_000));
+        let mut pair = Pair { resets: false, ..Pair::on(clock, policy, seed) };
+        for key in 0..KEYS {
+            let spent = pair.limiter.check_n(key, 5_000).expect("within the capacity");
+            let known = pair.model.take(&policy, &key, spent.decided_at(), 5_000);
+            assert_eq!(Ok(Figures::of(&spent)), known);
+        }
+        for step in 0..steps() {
+            pair.step(step);
+        }
     }
 }
