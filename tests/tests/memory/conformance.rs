@@ -36,3 +36,11 @@ fn a_store_that_has_room_within_its_capacity_conforms() {
     let store = MemoryStore::builder().capacity(100_000).clock(Arc::clone(&clock)).build();
     suite(clock, 13).run_local(&store).unwrap_or_else(|failure| panic!("{failure}"));
 }
+
+#[test]
+fn a_store_that_counts_in_microseconds_conforms() {
+    let clock = clock();
+    let store = MemoryStore::builder().clock(Arc::clone(&clock)).build();
+    let suite = suite(clock, 14).in_micros();
+    suite.run_local(&store).unwrap_or_else(|failure| panic!("{failure}"));
+}

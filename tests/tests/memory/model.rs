@@ -74,6 +74,19 @@ impl Pair {
         let seen = seen.map(|decision| Figures::of(&decision));
         assert_eq!(seen, expected, "step {step}, {cost} of key {key} under {}", self.policy);
     }
+
+    fn change_to(&mut self, policy: Policy) {
+        // What is at rest under the old policy may have been forgotten, and the new one might
+        // count it still: nobody can say, so it is forgotten on both sides.
+        let now = self.clock.now_ns();
+        for key in 0..KEYS {
+            if self.model.is_as_new(&self.policy, &key, now) {
+                self.limiter.reset_both(&mut self.model, key);
+            }
+        }
+        self.limiter.set_policy(policy);
+        self.policy = policy;
+    }
 }
 
 /// Forgetting a key on both sides.
@@ -121,6 +134,22 @@ fn a_limiter_follows_a_clock_that_stalls_leaps_and_steps_back() {
             assert_eq!(Ok(Figures::of(&spent)), known);
         }
         for step in 0..steps() {
+            pair.step(step);
+        }
+    }
+}
+
+#[test]
+fn a_limiter_answers_as_the_model_does_while_its_policy_changes() {
+    for (seed, strategy) in (30..).zip(Strategy::ALL) {
+        let mut pair = Pair::new(policy(strategy, 7, 5, 1_300), seed);
+        for step in 0..steps() {
+            if step % 500 == 499 {
+                let draws = &mut pair.draws;
+                let (limit, burst) = (1 + draws.below(20), 1 + draws.below(20));
+                let millis = [400, 1_300, 5_000][usize::try_from(draws.below(3)).expect("small")];
+                pair.change_to(policy(strategy, limit, burst, millis));
+            }
             pair.step(step);
         }
     }
