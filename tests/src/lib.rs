@@ -1,2 +1,8 @@
-//! Tests of gorl that need more than one crate.
+//! Tests of gorl that need more than one crate: what they share.
 #![forbid(unsafe_code)]
+
+mod driver;
+mod vectors;
+
+pub use driver::{CoreDriver, Driver, LimiterDriver, ModelDriver, StoreDriver, on_every_engine};
+pub use vectors::{Case, Expect, Step, read_vectors};

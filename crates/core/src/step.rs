@@ -205,7 +205,8 @@ pub fn rested_at(policy: &Policy, state: State) -> u64 {
 #[must_use]
 pub fn is_rested(policy: &Policy, state: State, now: u64) -> bool {
     let Some(elapsed) = now.checked_sub(state.at) else {
-        return false;
+        // Its instant is still to come, so it is at rest only if it never was anything else.
+        return rested_at(policy, state) == 0;
     };
     let window = policy.window_ticks();
     match policy.strategy() {
@@ -272,5 +273,13 @@ mod tests {
         assert_eq!(rested_at(&low, state), 0);
         let seen = decide(&low, Some(state), 95, 1).unwrap();
         assert_eq!(seen, decide(&low, None, 95, 1).unwrap());
+    }
+    #[test]
+    fn the_sweeper_sees_that_a_lower_burst_has_filled_a_bucket() {
+        let high = Policy::token_bucket(10, TEN).unwrap();
+        let low = high.with_burst(5).unwrap();
+        let state = decide(&high, None, 100, 3).unwrap().state();
+        assert!(is_rested(&low, state, 95));
+        assert!(!is_rested(&high, state, 95));
     }
 }
