@@ -10,9 +10,9 @@ pub(crate) const NO_POLICY: PolicyId = PolicyId::MAX;
 /// One policy, and how many entries were written under it.
 struct Kept {
     policy: Policy,
-    /// The policy by which the sweeper judges these entries: the one that has replaced `policy`
-    /// where that keeps a state for longer, so that what a new policy would still count is there.
-    sweep_as: Policy,
+    /// What has taken the place of `policy` since, or `policy` itself. An entry is forgotten only
+    /// when both count nothing of it any more, since the next request may read it under either.
+    latest: Policy,
     entries: usize,
 }
 
@@ -84,10 +84,9 @@ impl Policies {
 
     /// From now on `new` applies to the keys that `old` applied to.
     pub(crate) fn replaced(&mut self, old: &Policy, new: &Policy) {
-        for kept in self.list.iter_mut().filter(|kept| kept.entries > 0) {
-            let same = kept.policy == *old || kept.sweep_as == *old;
-            if same && old.strategy() == new.strategy() && span(new) >= span(&kept.sweep_as) {
-                kept.sweep_as = *new;
+        for kept in &mut self.list {
+            if kept.policy == *old || kept.latest == *old {
+                kept.latest = *new;
             }
         }
     }
@@ -96,10 +95,9 @@ impl Policies {
     /// which goes back by no more than that finds it there.
     pub(crate) fn is_forgettable(&self, entry: &Entry, now: u64) -> bool {
         match self.list.get(usize::from(entry.policy())) {
-            Some(kept) => {
-                let earlier = now.saturating_sub(kept.sweep_as.window_ticks());
-                is_rested(&kept.sweep_as, entry.state, earlier)
-            }
+            Some(kept) => [kept.policy, kept.latest].iter().all(|policy| {
+                is_rested(policy, entry.state, now.saturating_sub(policy.window_ticks()))
+            }),
             None => true,
         }
     }
@@ -126,7 +124,7 @@ impl Policies {
 
     /// A place in the list for a policy that is not in it.
     fn slot_for(&mut self, policy: &Policy) -> usize {
-        let fresh = Kept { policy: *policy, sweep_as: *policy, entries: 0 };
+        let fresh = Kept { policy: *policy, latest: *policy, entries: 0 };
         if let Some(index) = self.list.iter().position(|kept| kept.entries == 0) {
             self.list[index] = fresh;
             return index;
@@ -137,7 +135,7 @@ impl Policies {
         }
         // 65 535 policies have entries in this one shard. The new one shares the number of that
         // which keeps its states longest; its states are then read as if its policy had changed.
-        let longest = self.list.iter().enumerate().max_by_key(|(_, kept)| span(&kept.sweep_as));
+        let longest = self.list.iter().enumerate().max_by_key(|(_, kept)| span(&kept.policy));
         longest.map_or(0, |(index, _)| index)
     }
 }

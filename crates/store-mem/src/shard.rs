@@ -5,11 +5,12 @@ use gorl_core::{Action, Decision, Policy, State, decide_adopted, give_back};
 use crate::fingerprint::Fingerprint;
 use crate::policies::{NO_POLICY, Policies};
 use crate::room::Room;
+use crate::sync::Hint;
 use crate::table::{Entry, EntryWords, PolicyId, Slot, Table, policy_of, set_state, state_of};
 
 /// Entries that move to the new table with each key that is added, while a table is being
 /// replaced; enough to be done long before the new one is full.
-const MOVED_PER_INSERT: usize = 8;
+const MOVED_PER_INSERT: usize = 32;
 
 /// A table that grows is replaced when seven eighths of its slots are taken.
 const GROW_AT_EIGHTHS: usize = 7;
@@ -270,6 +271,11 @@ impl Shard {
     /// See [`Policies::replaced`].
     pub(crate) fn policy_replaced(&mut self, old: &Policy, new: &Policy) {
         self.policies.replaced(old, new);
+    }
+
+    /// Tells where the table lies now.
+    pub(crate) fn point(&self, hint: &Hint) {
+        hint.set(self.table.address(), self.table.groups());
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -12,7 +12,7 @@ use crate::evict::SweepPhase;
 use crate::fingerprint::{Fingerprint, Secret};
 use crate::room::Room;
 use crate::shard::{After, Ask, Shard};
-use crate::sync::SpinLock;
+use crate::sync::{Guard, Hint, SpinLock};
 
 /// An in-process store: states in a sharded table, one cache miss and no allocation a decision.
 ///
@@ -34,10 +34,29 @@ use crate::sync::SpinLock;
 /// assert_eq!(store.len(), 1);
 /// ```
 pub struct MemoryStore {
-    shards: Box<[CachePadded<SpinLock<Shard>>]>,
+    shards: Box<[CachePadded<Locked>]>,
     secret: Secret,
     room: Room,
     clock: ClockSource,
+}
+
+/// A shard behind its lock, and where its table lies for those who do not hold it.
+struct Locked {
+    shard: SpinLock<Shard>,
+    hint: Hint,
+}
+
+impl Locked {
+    fn new(shard: Shard) -> Self {
+        let hint = Hint::default();
+        shard.point(&hint);
+        Self { shard: SpinLock::new(shard), hint }
+    }
+
+    #[inline(always)]
+    fn lock(&self) -> Guard<'_, Shard> {
+        self.shard.lock()
+    }
 }
 
 impl MemoryStore {
@@ -53,7 +72,7 @@ impl MemoryStore {
     }
 
     pub(crate) fn from_parts(shards: Vec<Shard>, room: Room, clock: ClockSource) -> Self {
-        let shards = shards.into_iter().map(|shard| CachePadded::new(SpinLock::new(shard)));
+        let shards = shards.into_iter().map(|shard| CachePadded::new(Locked::new(shard)));
         Self { shards: shards.collect(), secret: Secret::random(), room, clock }
     }
 
@@ -89,8 +108,10 @@ impl MemoryStore {
     #[inline(always)]
     pub fn decide_default<K: Key + ?Sized>(&self, key: &K, cost: u32, action: Action) -> Decision {
         let print = self.secret.fingerprint(key.parts().as_ref());
+        let shard = self.shard(print);
+        shard.hint.prefetch(print.place);
         let now = self.clock.now_ns();
-        let known = self.shard(print).lock().decide_default_known(print, now, cost, action);
+        let known = shard.lock().decide_default_known(print, now, cost, action);
         match known {
             Some(decision) => decision,
             None => self.decide_rare(None, &Ask { print, now, cost, action }),
@@ -106,9 +127,13 @@ impl MemoryStore {
         action: Action,
     ) -> Result<Decision, CostExceedsLimit> {
         check_cost(policy, cost)?;
+        // Memory counts nanoseconds, whatever the policy was prepared for.
+        let policy = &policy.in_nanos();
         let print = self.secret.fingerprint(parts);
+        let shard = self.shard(print);
+        shard.hint.prefetch(print.place);
         let now = self.clock.now_ns();
-        let known = self.shard(print).lock().decide_known(policy, print, now, cost, action);
+        let known = shard.lock().decide_known(policy, print, now, cost, action);
         Ok(match known {
             Some(decision) => decision,
             None => self.decide_rare(Some(policy), &Ask { print, now, cost, action }),
@@ -122,12 +147,14 @@ impl MemoryStore {
         loop {
             // What it holds is freed when the lock has been released.
             let mut after = After::default();
-            let mut shard = self.shard(ask.print).lock();
+            let locked = self.shard(ask.print);
+            let mut shard = locked.lock();
             let Some(policy) = policy.copied().or_else(|| shard.default_policy()) else {
                 drop(shard);
                 panic!("the store has no default policy: set MemoryStoreBuilder::default_policy");
             };
             let decision = shard.decide(&policy, ask, &self.room, &mut after);
+            shard.point(&locked.hint);
             drop(shard);
             if !after.needs_room {
                 return decision;
@@ -155,7 +182,7 @@ impl MemoryStore {
     /// the caller sees to it that there is one at a time.
     pub fn set_default_policy(&self, policy: Policy) {
         for shard in &self.shards {
-            shard.lock().set_default_policy(policy);
+            shard.lock().set_default_policy(policy.in_nanos());
         }
     }
 
@@ -171,7 +198,10 @@ impl MemoryStore {
             while let Some(next) = phase {
                 // Freed when the lock has been released.
                 let mut after = After::default();
-                phase = shard.lock().sweep_step(next, now, &self.room, &mut after);
+                let mut locked = shard.lock();
+                phase = locked.sweep_step(next, now, &self.room, &mut after);
+                locked.point(&shard.hint);
+                drop(locked);
             }
         }
     }
@@ -214,7 +244,7 @@ impl MemoryStore {
     }
 
     #[inline]
-    fn shard(&self, print: Fingerprint) -> &SpinLock<Shard> {
+    fn shard(&self, print: Fingerprint) -> &Locked {
         // The number of shards is a power of two and at least one.
         &self.shards[print.shard(self.shards.len() - 1)]
     }
@@ -247,7 +277,7 @@ impl LocalStore for MemoryStore {
         let print = self.secret.fingerprint(request.key.parts());
         let ask =
             Ask { print, now: self.clock.now_ns(), cost: request.cost, action: request.action };
-        self.shard(print).lock().give_back(request.policy, &ask, &self.room);
+        self.shard(print).lock().give_back(&request.policy.in_nanos(), &ask, &self.room);
     }
 
     fn reset_now(&self, key: KeyRef<'_>) {
@@ -273,7 +303,7 @@ impl Store for MemoryStore {
 
     fn policy_replaced(&self, old: &Policy, new: &Policy) {
         for shard in &self.shards {
-            shard.lock().policy_replaced(old, new);
+            shard.lock().policy_replaced(&old.in_nanos(), &new.in_nanos());
         }
     }
 }

@@ -1,8 +1,10 @@
 //! The one door to atomics, cells and threads, so that loom can model what uses them.
 
 mod lock;
+mod prefetch;
 
-pub(crate) use lock::SpinLock;
+pub(crate) use lock::{Guard, SpinLock};
+pub(crate) use prefetch::Hint;
 
 #[cfg(gorl_loom)]
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

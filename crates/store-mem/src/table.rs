@@ -8,7 +8,8 @@ use gorl_core::State;
 pub(crate) const GROUP: usize = 4;
 const ENTRY_WORDS: usize = 4;
 const GROUP_WORDS: usize = GROUP * ENTRY_WORDS;
-const GROUP_BYTES: usize = GROUP_WORDS * size_of::<u64>();
+/// The size of a group, to which tables are aligned.
+pub(crate) const GROUP_BYTES: usize = GROUP_WORDS * size_of::<u64>();
 const POLICY_MASK: u64 = (1 << SHARD_BITS) - 1;
 
 /// An entry as it lies in the table: place, rest and policy, instant, counts.
@@ -83,6 +84,11 @@ impl Table {
 
     pub(crate) fn groups(&self) -> usize {
         self.groups
+    }
+
+    /// The address of the first group.
+    pub(crate) fn address(&self) -> usize {
+        self.words.as_ptr() as usize + self.start * size_of::<u64>()
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -208,13 +214,9 @@ impl Table {
         self.group(group).find(|(_, entry)| self.distance(self.home(entry.place), group) >= back)
     }
 
-    /// The group where a search for `place` begins: `place` scaled to the number of groups.
     #[inline]
     fn home(&self, place: u64) -> usize {
-        // The high word of the product is below the number of groups.
-        #[allow(clippy::cast_possible_truncation)]
-        let group = ((u128::from(place) * self.groups as u128) >> 64) as usize;
-        group
+        home(place, self.groups)
     }
 
     #[inline]
@@ -225,6 +227,15 @@ impl Table {
     fn distance(&self, from: usize, to: usize) -> usize {
         if to >= from { to - from } else { to + self.groups - from }
     }
+}
+
+/// The group where a search for `place` begins: `place` scaled to the number of groups.
+#[inline]
+pub(crate) fn home(place: u64, groups: usize) -> usize {
+    // The high word of the product is below the number of groups.
+    #[allow(clippy::cast_possible_truncation)]
+    let group = ((u128::from(place) * groups as u128) >> 64) as usize;
+    group
 }
 
 /// Whether an entry is of a key. Its low bits, where the policy's number is, are not compared.
