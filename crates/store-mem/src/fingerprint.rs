@@ -47,7 +47,6 @@ pub(crate) struct Secret {
 struct Lane {
     start: u64,
     key: u64,
-    end: u64,
 }
 
 impl Secret {
@@ -55,13 +54,8 @@ impl Secret {
         // The standard library's keys come from the system's random source; SipHash under such a
         // key of different words gives words that do not tell one another.
         let source = RandomState::new();
-        let lane = |n: u64| Lane {
-            start: source.hash_one(n),
-            key: source.hash_one(n + 1),
-            // A factor with its highest and lowest bit set keeps every bit of the other.
-            end: source.hash_one(n + 2) | (1 << 63) | 1,
-        };
-        Self { lanes: [lane(0), lane(3)] }
+        let lane = |n: u64| Lane { start: source.hash_one(n), key: source.hash_one(n + 1) };
+        Self { lanes: [lane(0), lane(2)] }
     }
 
     /// The fingerprint of a key. Parts carry their kind and length, so that no two lists of parts
@@ -80,7 +74,7 @@ impl Secret {
             [Part::Bytes(bytes)] => self.bytes(start, bytes),
             _ => self.parts(start, parts),
         };
-        Fingerprint { place: fold(a, first.end) | 1, rest: fold(b, second.end) }
+        Fingerprint { place: a | 1, rest: b }
     }
 
     /// A round: takes in two words.

@@ -48,7 +48,8 @@ pub(crate) struct Slot(usize);
 /// An open-addressing table of entries.
 ///
 /// An entry lies in its home group or, if that was full, in the next one that was not; so a search
-/// ends at the first group with an empty slot. Removal keeps this true by moving later entries
+/// ends at the first group with an empty slot. In its home group it lies in the slot that its
+/// fingerprint prefers, if that was free, so that nearly every search ends at its first look. Removal keeps this true by moving later entries
 /// back, and leaves no tombstones.
 #[derive(Default)]
 pub(crate) struct Table {
@@ -98,16 +99,24 @@ impl Table {
     /// Looks a fingerprint up.
     #[inline(always)]
     pub(crate) fn find(&self, print: Fingerprint) -> Option<Slot> {
+        let preferred = self.preferred(print.place);
+        if is_of(self.words.get(preferred.0..)?.first_chunk()?, print) {
+            return Some(preferred);
+        }
+        self.find_elsewhere(print)
+    }
+
+    /// Looks for an entry that is not in its preferred slot.
+    #[inline(never)]
+    fn find_elsewhere(&self, print: Fingerprint) -> Option<Slot> {
         let mut group = self.home(print.place);
         for _ in 0..self.groups {
-            let first = self.start + group * GROUP_WORDS;
-            let words = self.words.get(first..)?.first_chunk::<GROUP_WORDS>()?;
-            let entries = words.as_chunks::<ENTRY_WORDS>().0;
-            if let Some(n) = entries.iter().position(|entry| is_of(entry, print)) {
-                return Some(Slot(first + n * ENTRY_WORDS));
+            let slots = self.slots_of(group);
+            let found = slots.clone().find(|slot| is_of(self.words_at(*slot), print));
+            if found.is_some() {
+                return found;
             }
-            // The taken slots of a group come first.
-            if entries[GROUP - 1][0] == 0 {
+            if slots.clone().any(|slot| self.is_empty(slot)) {
                 return None;
             }
             group = self.after(group);
@@ -141,11 +150,13 @@ impl Table {
 
     /// Adds an entry whose key is not in the table; `None` if every slot is taken.
     pub(crate) fn put(&mut self, entry: Entry) -> Option<Slot> {
+        let preferred = self.preferred(entry.place);
         let mut group = self.home(entry.place);
         for _ in 0..self.groups {
-            let taken = self.group(group).count();
-            if taken < GROUP {
-                let slot = Slot(self.start + group * GROUP_WORDS + taken * ENTRY_WORDS);
+            let slots = self.slots_of(group);
+            // In any group but the first the preferred slot is not among these.
+            let vacant = slots.clone().find(|slot| *slot == preferred && self.is_empty(*slot));
+            if let Some(slot) = vacant.or_else(|| slots.clone().find(|slot| self.is_empty(*slot))) {
                 self.len += 1;
                 self.set(slot, entry);
                 return Some(slot);
@@ -157,61 +168,65 @@ impl Table {
 
     /// The entries of a group, with their slots.
     pub(crate) fn group(&self, group: usize) -> impl Iterator<Item = (Slot, Entry)> + '_ {
-        let first = self.start + group * GROUP_WORDS;
-        (0..GROUP)
-            .map(move |n| Slot(first + n * ENTRY_WORDS))
-            .take_while(|slot| self.words[slot.0] != 0)
+        self.slots_of(group)
+            .filter(|slot| !self.is_empty(*slot))
             .map(|slot| (slot, self.entry(slot)))
     }
 
     /// Empties a slot and closes the gap, so that every search still ends where it should.
     ///
-    /// Within a group the taken slots come first; a gap that a later group can fill is filled from
-    /// there, which opens a gap in that group, and so on to the first group that was not full.
+    /// If the gap's group was full, an entry further on may have passed it by; the first such is
+    /// moved into the gap, which opens a gap there, and so on to the first group that was not full.
     /// (Knuth, The Art of Computer Programming, vol. 3, 6.4, algorithm R, on groups.)
     pub(crate) fn remove(&mut self, slot: Slot) {
         self.len -= 1;
-        let mut gap_group = (slot.0 - self.start) / GROUP_WORDS;
         let mut gap = slot;
-        let mut scan = gap_group;
-        loop {
-            let was_full = self.group(scan).count() == GROUP;
-            let filler = if scan == gap_group { None } else { self.movable(scan, gap_group) };
-            if let Some((from, entry)) = filler {
+        let mut gap_group = (slot.0 - self.start) / GROUP_WORDS;
+        let mut passed_by = self.is_full(gap_group);
+        let mut scan = self.after(gap_group);
+        while passed_by && scan != gap_group {
+            passed_by = self.is_full(scan);
+            if let Some((from, entry)) = self.movable(scan, gap_group) {
                 self.set(gap, entry);
                 gap = from;
                 gap_group = scan;
             }
-            if scan == gap_group {
-                // The gap moves to the end of its own group.
-                gap = self.close_within(gap_group, gap);
-            }
-            if !was_full {
-                break;
-            }
             scan = self.after(scan);
-            if scan == gap_group {
-                break;
-            }
         }
         self.words[gap.0..gap.0 + ENTRY_WORDS].fill(0);
-    }
-
-    /// Moves the last entry of the group into the gap and returns where that entry was.
-    fn close_within(&mut self, group: usize, gap: Slot) -> Slot {
-        match self.group(group).last() {
-            Some((last, entry)) if last.0 > gap.0 => {
-                self.set(gap, entry);
-                last
-            }
-            _ => gap,
-        }
     }
 
     /// An entry of `group` that may also lie in `target`: its home is not after `target`.
     fn movable(&self, group: usize, target: usize) -> Option<(Slot, Entry)> {
         let back = self.distance(target, group);
         self.group(group).find(|(_, entry)| self.distance(self.home(entry.place), group) >= back)
+    }
+
+    /// The slot where an entry is put if it is free, and looked for first.
+    #[inline(always)]
+    fn preferred(&self, place: u64) -> Slot {
+        // The lowest bit is always set; the highest ones choose the group.
+        #[allow(clippy::cast_possible_truncation)]
+        let n = (place >> 1) as usize % GROUP;
+        Slot(self.start + self.home(place) * GROUP_WORDS + n * ENTRY_WORDS)
+    }
+
+    /// The slots of a group.
+    fn slots_of(&self, group: usize) -> impl Iterator<Item = Slot> + Clone + use<> {
+        let first = self.start + group * GROUP_WORDS;
+        (first..first + GROUP_WORDS).step_by(ENTRY_WORDS).map(Slot)
+    }
+
+    fn words_at(&self, slot: Slot) -> &EntryWords {
+        self.words[slot.0..].first_chunk().unwrap_or(&[0; ENTRY_WORDS])
+    }
+
+    fn is_empty(&self, slot: Slot) -> bool {
+        self.words[slot.0] == 0
+    }
+
+    fn is_full(&self, group: usize) -> bool {
+        self.slots_of(group).all(|slot| !self.is_empty(slot))
     }
 
     #[inline]

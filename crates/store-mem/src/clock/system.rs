@@ -87,8 +87,8 @@ mod anchored {
         rate: Cell<u64>,
         /// For how many counts the anchor is good.
         good_for: Cell<u64>,
-        /// The last time told.
-        told: Cell<u64>,
+        /// The system's clock at the anchor; `ns` may be a little ahead of it, so as not to go back.
+        system_ns: Cell<u64>,
     }
 
     thread_local! {
@@ -98,7 +98,7 @@ mod anchored {
                 ns: Cell::new(0),
                 rate: Cell::new(0),
                 good_for: Cell::new(0),
-                told: Cell::new(0),
+                system_ns: Cell::new(0),
             }
         };
     }
@@ -111,41 +111,37 @@ mod anchored {
                 return anchor.renew();
             }
             // Both factors are small: `good_for` bounds the product to two milliseconds.
-            let ns = anchor.ns.get() + (passed.wrapping_mul(anchor.rate.get()) >> RATE_BITS);
-            anchor.tell(ns)
+            anchor.ns.get() + (passed.wrapping_mul(anchor.rate.get()) >> RATE_BITS)
         })
     }
 
     impl Anchor {
-        /// The time, but never before what was told already.
-        #[inline]
-        fn tell(&self, ns: u64) -> u64 {
-            let ns = ns.max(self.told.get());
-            self.told.set(ns);
-            ns
-        }
-
         /// Reads the system's clock, and the rate since the last reading.
         #[cold]
         fn renew(&self) -> u64 {
             static INVARIANT: OnceLock<bool> = OnceLock::new();
             if !INVARIANT.get_or_init(tsc::is_invariant) {
-                return self.tell(system_ns());
+                return system_ns();
             }
-            let (counter, ns, exact) = read_both();
+            let (counter, now, exact) = read_both();
+            // The anchor has told no time after its own end, so this never goes back.
+            let ns = now.max(self.end());
             let counts = counter.wrapping_sub(self.counter.get());
-            let passed = ns.saturating_sub(self.ns.get());
-            let first = self.ns.get() == 0;
-            if !first && passed < ANCHOR_NS {
-                // Too soon to tell the rate; until then the system's clock serves.
-                return self.tell(ns);
-            }
-            if exact {
+            let passed = now.saturating_sub(self.system_ns.get());
+            let first = self.system_ns.get() == 0;
+            // Too soon to tell the rate, or interrupted: the system's clock serves once more.
+            if exact && (first || passed >= ANCHOR_NS) {
                 self.counter.set(counter);
                 self.ns.set(ns);
+                self.system_ns.set(now);
                 self.good_for.set(if first { 0 } else { self.adopt_rate(counts, passed) });
             }
-            self.tell(ns)
+            ns
+        }
+
+        /// The last time that this anchor can have told.
+        fn end(&self) -> u64 {
+            self.ns.get() + (self.good_for.get().wrapping_mul(self.rate.get()) >> RATE_BITS)
         }
 
         /// Takes the rate from an interval on both clocks; returns for how many counts it holds.
