@@ -9,9 +9,6 @@ use crate::Strategy;
 /// The longest window: ten years of 365 days, in nanoseconds.
 const MAX_WINDOW_NS: u64 = 10 * 365 * 86_400 * 1_000_000_000;
 
-/// Nanoseconds in a microsecond.
-const MICRO: NonZeroU64 = NonZeroU64::new(1_000).unwrap();
-
 /// The unit in which a policy's instants are counted.
 ///
 /// Memory counts nanoseconds; Redis counts the microseconds of its own `TIME`. The arithmetic is
@@ -32,6 +29,25 @@ impl Tick {
         match self {
             Self::Nanosecond => 1,
             Self::Microsecond => 1_000,
+        }
+    }
+
+    /// An instant or a span in nanoseconds as whole ticks, rounded down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gorl_core::Tick;
+    ///
+    /// assert_eq!(Tick::Nanosecond.whole(1_999), 1_999);
+    /// assert_eq!(Tick::Microsecond.whole(1_999), 1);
+    /// ```
+    #[inline]
+    #[must_use]
+    pub const fn whole(self, nanos: u64) -> u64 {
+        match self {
+            Self::Nanosecond => nanos,
+            Self::Microsecond => nanos / 1_000,
         }
     }
 }
@@ -230,19 +246,6 @@ impl Policy {
         self.window = window;
         self.tick = Tick::Microsecond;
         Ok(self)
-    }
-
-    /// The same policy counted in nanoseconds, as it was built.
-    #[must_use]
-    #[inline]
-    pub const fn in_nanos(mut self) -> Self {
-        // At most ten years, so the product fits.
-        self.window = self.window.saturating_mul(match self.tick {
-            Tick::Nanosecond => NonZeroU64::MIN,
-            Tick::Microsecond => MICRO,
-        });
-        self.tick = Tick::Nanosecond;
-        self
     }
 
     /// How the policy counts.

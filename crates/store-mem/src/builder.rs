@@ -83,7 +83,7 @@ impl MemoryStoreBuilder {
         let shard = || {
             let mut shard = Shard::new(slots.unwrap_or(0), slots.is_none());
             if let Some(policy) = self.policy {
-                shard.set_default_policy(policy.in_nanos());
+                shard.set_default_policy(policy);
             }
             shard
         };

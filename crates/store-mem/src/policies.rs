@@ -57,11 +57,13 @@ impl Policies {
         self.list.get(usize::from(id)).is_some_and(|kept| kept.policy == *policy)
     }
 
-    /// The state of an entry as `policy` reads it; none if it was counted by another strategy.
+    /// The state of an entry as `policy` reads it; none if it was counted by another strategy,
+    /// or in other ticks.
     #[cold]
     pub(crate) fn read_as(&self, entry: &Entry, policy: &Policy) -> Option<State> {
-        (self.strategy(entry.policy()) == Some(policy.strategy()))
-            .then(|| entry.state.adopted_by(policy))
+        let written = self.list.get(usize::from(entry.policy()))?.policy;
+        let comparable = written.strategy() == policy.strategy() && written.tick() == policy.tick();
+        comparable.then(|| entry.state.adopted_by(policy))
     }
 
     /// The number for one more entry under `policy`.
@@ -96,6 +98,7 @@ impl Policies {
     pub(crate) fn is_forgettable(&self, entry: &Entry, now: u64) -> bool {
         match self.list.get(usize::from(entry.policy())) {
             Some(kept) => [kept.policy, kept.latest].iter().all(|policy| {
+                let now = policy.tick().whole(now);
                 is_rested(policy, entry.state, now.saturating_sub(policy.window_ticks()))
             }),
             None => true,
@@ -106,9 +109,10 @@ impl Policies {
     pub(crate) fn rank(&self, entry: &Entry, now: u64) -> Rank {
         match self.list.get(usize::from(entry.policy())) {
             Some(kept) => Rank {
-                spent: spent_at(&kept.policy, entry.state, now),
+                spent: spent_at(&kept.policy, entry.state, kept.policy.tick().whole(now)),
                 capacity: kept.policy.capacity(),
-                rested_at: rested_at(&kept.policy, entry.state),
+                rested_at: rested_at(&kept.policy, entry.state)
+                    .saturating_mul(kept.policy.tick().nanos()),
             },
             None => Rank { spent: 0, capacity: 1, rested_at: 0 },
         }
@@ -116,10 +120,6 @@ impl Policies {
 
     pub(crate) fn bytes(&self) -> usize {
         self.list.capacity() * size_of::<Kept>()
-    }
-
-    fn strategy(&self, id: PolicyId) -> Option<Strategy> {
-        self.list.get(usize::from(id)).map(|kept| kept.policy.strategy())
     }
 
     /// A place in the list for a policy that is not in it.
@@ -140,9 +140,9 @@ impl Policies {
     }
 }
 
-/// How long a state of the policy can matter, in ticks.
+/// How long a state of the policy can matter, in nanoseconds.
 fn span(policy: &Policy) -> u128 {
-    let window = u128::from(policy.window_ticks());
+    let window = policy.window().as_nanos();
     match policy.strategy() {
         Strategy::FixedWindow => window,
         Strategy::SlidingWindow => 2 * window,

@@ -237,7 +237,7 @@ impl Shard {
         let Some(state) = self.policies.read_as(&entry, policy) else {
             return;
         };
-        match give_back(policy, state, ask.now, ask.cost) {
+        match give_back(policy, state, policy.tick().whole(ask.now), ask.cost) {
             Some(state) => self.rewrite(slot, &entry, policy, ask, state),
             None => self.remove(slot, &entry, room),
         }
@@ -307,7 +307,7 @@ fn step_in_place(
 
 #[inline(always)]
 fn step(policy: &Policy, state: Option<State>, now: u64, cost: u32, action: Action) -> Decision {
-    let decision = decide_adopted(policy, state, now, cost);
+    let decision = decide_adopted(policy, state, policy.tick().whole(now), cost);
     match action {
         Action::Take => decision,
         Action::Peek => decision.unspent(),

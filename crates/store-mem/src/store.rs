@@ -127,8 +127,6 @@ impl MemoryStore {
         action: Action,
     ) -> Result<Decision, CostExceedsLimit> {
         check_cost(policy, cost)?;
-        // Memory counts nanoseconds, whatever the policy was prepared for.
-        let policy = &policy.in_nanos();
         let print = self.secret.fingerprint(parts);
         let shard = self.shard(print);
         shard.hint.prefetch(print.place);
@@ -182,7 +180,7 @@ impl MemoryStore {
     /// the caller sees to it that there is one at a time.
     pub fn set_default_policy(&self, policy: Policy) {
         for shard in &self.shards {
-            shard.lock().set_default_policy(policy.in_nanos());
+            shard.lock().set_default_policy(policy);
         }
     }
 
@@ -277,7 +275,7 @@ impl LocalStore for MemoryStore {
         let print = self.secret.fingerprint(request.key.parts());
         let ask =
             Ask { print, now: self.clock.now_ns(), cost: request.cost, action: request.action };
-        self.shard(print).lock().give_back(&request.policy.in_nanos(), &ask, &self.room);
+        self.shard(print).lock().give_back(request.policy, &ask, &self.room);
     }
 
     fn reset_now(&self, key: KeyRef<'_>) {
@@ -303,7 +301,7 @@ impl Store for MemoryStore {
 
     fn policy_replaced(&self, old: &Policy, new: &Policy) {
         for shard in &self.shards {
-            shard.lock().policy_replaced(&old.in_nanos(), &new.in_nanos());
+            shard.lock().policy_replaced(old, new);
         }
     }
 }
