@@ -102,11 +102,17 @@ fn print(key: u64) -> Fingerprint {
     Fingerprint { place: spread | 1, rest: key << 16 }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig {
+fn config() -> ProptestConfig {
+    let long = std::env::var("GORL_LONG").is_ok_and(|value| value == "1");
+    ProptestConfig {
+        cases: if long { 20_000 } else { 250 },
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
         ..ProptestConfig::default()
-    })]
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
 
     #[test]
     fn whatever_happens_between_two_steps_no_count_is_lost(n in 0..4_usize, ops in ops()) {

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use gorl_core::{Action, Policy, State, decide, give_back, peek, rested_at};
+use gorl_core::{Action, Decision, Policy, State, decide, give_back, peek, rested_at};
 use proptest::prelude::*;
 use proptest::strategy::Strategy as Generate;
 
-use crate::{LONGEST, Subject, config, figures, policies};
+use crate::{LONGEST, START, Subject, config, figures, policies};
 
 const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/proptest-regressions/equal.txt");
 
@@ -19,6 +19,8 @@ enum Op {
     /// One from each of this many keys from the first on, so that tables grow.
     Crowd(u32, u32),
     Advance(u64),
+    /// Steps the clock back, in all by no more than a window.
+    Rewind(u64),
     Sweep,
 }
 
@@ -33,6 +35,7 @@ fn ops() -> impl Generate<Value = Vec<Op>> {
         2 => (0..450_u32, 1..60_u32).prop_map(|(first, count)| Op::Crowd(first, count)),
         3 => (0..LONGEST / 3).prop_map(Op::Advance),
         1 => (0..8 * LONGEST).prop_map(Op::Advance),
+        1 => (0..LONGEST).prop_map(Op::Rewind),
         2 => Just(Op::Sweep),
     ];
     prop::collection::vec(op, 0..150)
@@ -42,6 +45,8 @@ struct Pair {
     subject: Subject,
     policy: Policy,
     map: HashMap<u32, State>,
+    /// The latest that the clock has shown.
+    latest: u64,
 }
 
 impl Pair {
@@ -63,7 +68,14 @@ impl Pair {
             Op::Crowd(first, count) => {
                 (first..first + count).for_each(|key| self.ask(key, 1, Action::Take));
             }
-            Op::Advance(ns) => self.subject.advance(ns),
+            Op::Advance(ns) => {
+                self.subject.advance(ns);
+                self.latest = self.latest.max(self.subject.now());
+            }
+            Op::Rewind(ns) => {
+                let least = self.latest - self.policy.window_ticks();
+                self.subject.clock.set((self.subject.now() - ns).max(least));
+            }
             Op::Sweep => self.subject.store.sweep(),
         }
         let now = self.subject.now();
@@ -81,7 +93,7 @@ impl Pair {
         };
         let decision = self.subject.store.decide_key(&self.policy, &key, cost, action);
         assert_eq!(decision.map(|d| figures(&d)), expected.map(|d| figures(&d)), "key {key}");
-        if let Some(expected) = expected.ok().filter(|expected| expected.changes_state()) {
+        if let Some(expected) = expected.ok().filter(Decision::changes_state) {
             self.map.insert(key, expected.state());
         }
     }
@@ -95,7 +107,7 @@ proptest! {
         policy in policies(), shards in prop_oneof![Just(1_usize), Just(4)], ops in ops()
     ) {
         let subject = Subject::new(|builder| builder.shards(shards));
-        let mut pair = Pair { subject, policy, map: HashMap::new() };
+        let mut pair = Pair { subject, policy, map: HashMap::new(), latest: START };
         for op in &ops {
             pair.apply(op);
         }

@@ -116,7 +116,8 @@ proptest! {
 fn a_hundred_policies_share_a_store_and_later_ones_their_places() {
     let subject = Subject::new(|builder| builder.shards(1));
     let policies = |from: u64| -> Vec<Policy> {
-        (from..from + 100).map(|n| policy(Strategy::ALL[n as usize % 4], 2 + n, SECOND)).collect()
+        let strategies = Strategy::ALL.into_iter().cycle();
+        (from..from + 100).zip(strategies).map(|(n, s)| policy(s, 2 + n, SECOND)).collect()
     };
     let mut bytes = Vec::new();
     for round in 0..10 {
@@ -168,6 +169,21 @@ fn states_are_kept_through_a_shorter_policy() {
     for strategy in Strategy::ALL {
         let of = |seconds: u32| policy(strategy, 3, seconds * SECOND);
         assert_kept_through(&[of(10), of(1), of(1_000)]);
+    }
+}
+
+/// The keys of one policy go over to two, this one to the longer.
+#[test]
+fn states_are_kept_where_one_policy_is_replaced_by_two() {
+    for strategy in Strategy::ALL {
+        let [old, long, short] = [10, 1_000, 20].map(|n| policy(strategy, 3, n * SECOND));
+        let subject = Subject::new(|builder| builder.shards(1));
+        subject.exhaust(&old, 1);
+        subject.store.policy_replaced(&old, &long);
+        subject.store.policy_replaced(&old, &short);
+        subject.advance(100_000_000_000);
+        subject.store.sweep();
+        assert!(subject.remaining(&long, 1) < 3, "{strategy}");
     }
 }
 
