@@ -66,6 +66,21 @@ fn a_spent_key_survives_a_flood() {
     }
 }
 
+/// A store that is nearly full of spent keys looks further for one that is not.
+#[test]
+fn many_spent_keys_survive_a_flood() {
+    let subject = Subject::new(|builder| builder.capacity(500));
+    let policy = policy(Strategy::SlidingWindow, 5, HOUR);
+    let spent = SPENT - 450..SPENT;
+    spent.clone().for_each(|key| subject.exhaust(&policy, key));
+    for key in 0..5_000 {
+        assert!(subject.take(&policy, key), "a new key is full");
+    }
+    for key in spent {
+        assert!(!subject.take(&policy, key), "a flood has freed key {key}");
+    }
+}
+
 /// Where every key is spent, one of them must go, and the bound still holds.
 #[test]
 fn a_store_full_of_spent_keys_takes_a_new_one() {
