@@ -57,7 +57,8 @@ impl MemoryStoreBuilder {
     /// The number of shards, rounded up to a power of two, at most 65 536.
     ///
     /// The default is eight for each processor and at least 32; fewer if a capacity leaves a shard
-    /// room for less than 1 024 keys.
+    /// room for less than 1 024 keys. With a capacity and many shards, a shard may hold no key but
+    /// one that has spent its limit, which a new key then replaces: leave a shard some hundreds.
     pub fn shards(mut self, shards: usize) -> Self {
         self.shards = Some(shards.clamp(1, MAX_SHARDS).next_power_of_two());
         self

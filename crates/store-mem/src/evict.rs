@@ -166,3 +166,6 @@ pub(crate) enum SweepPhase {
     /// A table that is mostly empty is replaced by a smaller one.
     Shrink,
 }
+
+#[cfg(all(test, not(gorl_loom)))]
+mod tests;

@@ -1,8 +1,9 @@
 //! A key as 127 keyed bits: what the store keeps in place of the key itself.
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 use std::net::IpAddr;
 
+use crate::sync::RandomState;
 use gorl_core::Part;
 
 /// The low bits of the second word that are not stored: they choose the shard, and a stored entry

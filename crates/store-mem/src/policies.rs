@@ -10,9 +10,12 @@ pub(crate) const NO_POLICY: PolicyId = PolicyId::MAX;
 /// One policy, and how many entries were written under it.
 struct Kept {
     policy: Policy,
-    /// What has taken the place of `policy` since, or `policy` itself. An entry is forgotten only
-    /// when both count nothing of it any more, since the next request may read it under either.
-    latest: Policy,
+    /// The policy by which the sweeper judges these entries: once `policy` has been replaced, one
+    /// that keeps a state at least as long as any that came after, so that what a new policy would
+    /// still count is there.
+    sweep_as: Policy,
+    /// Whether `policy` has been replaced, for some of its keys at least.
+    replaced: bool,
     entries: usize,
 }
 
@@ -87,8 +90,11 @@ impl Policies {
     /// From now on `new` applies to the keys that `old` applied to.
     pub(crate) fn replaced(&mut self, old: &Policy, new: &Policy) {
         for kept in &mut self.list {
-            if kept.policy == *old || kept.latest == *old {
-                kept.latest = *new;
+            kept.replaced |= kept.policy == *old;
+            // `old` may itself have replaced this one, at once or by way of others. Which it was is
+            // not kept: to forget later than need be changes no answer.
+            if kept.replaced && is_alike(&kept.policy, new) {
+                kept.sweep_as = longer(&kept.sweep_as, new);
             }
         }
     }
@@ -97,10 +103,11 @@ impl Policies {
     /// which goes back by no more than that finds it there.
     pub(crate) fn is_forgettable(&self, entry: &Entry, now: u64) -> bool {
         match self.list.get(usize::from(entry.policy())) {
-            Some(kept) => [kept.policy, kept.latest].iter().all(|policy| {
-                let now = policy.tick().whole(now);
-                is_rested(policy, entry.state, now.saturating_sub(policy.window_ticks()))
-            }),
+            Some(kept) => {
+                let window = kept.policy.window_ticks().max(kept.sweep_as.window_ticks());
+                let now = kept.policy.tick().whole(now);
+                is_rested(&kept.sweep_as, entry.state, now.saturating_sub(window))
+            }
             None => true,
         }
     }
@@ -124,7 +131,7 @@ impl Policies {
 
     /// A place in the list for a policy that is not in it.
     fn slot_for(&mut self, policy: &Policy) -> usize {
-        let fresh = Kept { policy: *policy, latest: *policy, entries: 0 };
+        let fresh = Kept { policy: *policy, sweep_as: *policy, replaced: false, entries: 0 };
         if let Some(index) = self.list.iter().position(|kept| kept.entries == 0) {
             self.list[index] = fresh;
             return index;
@@ -134,10 +141,28 @@ impl Policies {
             return self.list.len() - 1;
         }
         // 65 535 policies have entries in this one shard. The new one shares the number of that
-        // which keeps its states longest; its states are then read as if its policy had changed.
-        let longest = self.list.iter().enumerate().max_by_key(|(_, kept)| span(&kept.policy));
-        longest.map_or(0, |(index, _)| index)
+        // which keeps its states longest among those that it can read; its states are then read as
+        // if its policy had changed.
+        let alike = self.list.iter().enumerate().filter(|(_, kept)| is_alike(&kept.policy, policy));
+        alike.max_by_key(|(_, kept)| span(&kept.sweep_as)).map_or(0, |(index, _)| index)
     }
+}
+
+/// Whether a state written under one policy means something under the other.
+fn is_alike(a: &Policy, b: &Policy) -> bool {
+    a.strategy() == b.strategy() && a.tick() == b.tick()
+}
+
+/// A policy under which a state rests no sooner than under either of two of one strategy.
+fn longer(a: &Policy, b: &Policy) -> Policy {
+    // The windows' limits do not matter. Products compare the times that one unit takes to drain.
+    let unit = |of: &Policy, other: &Policy| match of.strategy() {
+        Strategy::FixedWindow | Strategy::SlidingWindow => u128::from(of.window_ticks()),
+        _ => u128::from(of.window_ticks()) * u128::from(other.limit()),
+    };
+    let slower = if unit(b, a) > unit(a, b) { *b } else { *a };
+    // A token bucket with the larger burst lacks more tokens. The windows have none to set.
+    slower.with_burst(a.capacity().max(b.capacity()).into()).unwrap_or(slower)
 }
 
 /// How long a state of the policy can matter, in nanoseconds.

@@ -207,7 +207,10 @@ impl MemoryStore {
     /// How many keys have a state, at rest or not.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.shards.iter().map(|shard| shard.lock().len()).sum()
+        let sum = self.shards.iter().map(|shard| shard.lock().len()).sum();
+        // A key that has been counted may make room, meanwhile, for one that is counted later.
+        // loom: len_is_never_above_the_capacity
+        self.capacity().map_or(sum, |capacity| capacity.min(sum))
     }
 
     /// Whether no key has a state.

@@ -1,5 +1,7 @@
 //! The one door to atomics, cells and threads, so that loom can model what uses them.
 
+#[cfg(not(gorl_loom))]
+mod cell;
 mod lock;
 mod prefetch;
 
@@ -11,12 +13,26 @@ pub(crate) use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 #[cfg(not(gorl_loom))]
 pub(crate) use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+/// A model must run alike each time, so its secrets are no secrets: the keys of a store lie in the
+/// same shards in every interleaving.
+#[cfg(gorl_loom)]
+pub(crate) type RandomState = std::hash::BuildHasherDefault<std::hash::DefaultHasher>;
+#[cfg(not(gorl_loom))]
+pub(crate) use std::hash::RandomState;
+
 /// Waits a little for another thread, longer each time it is asked.
 #[derive(Default)]
 pub(crate) struct Backoff {
     #[cfg(not(gorl_loom))]
     inner: crossbeam_utils::Backoff,
+    #[cfg(gorl_loom)]
+    snoozes: std::cell::Cell<usize>,
 }
+
+/// How often a model lets one wait look in vain before it explores no further. Two that wait for a
+/// third can look in turns for ever; what they would find is found where they look less often.
+#[cfg(gorl_loom)]
+const EXPLORED_SNOOZES: usize = 3;
 
 impl Backoff {
     /// Spins at first, then yields the processor to a holder that may have been suspended.
@@ -24,7 +40,13 @@ impl Backoff {
         #[cfg(not(gorl_loom))]
         self.inner.snooze();
         #[cfg(gorl_loom)]
-        loom::thread::yield_now();
+        {
+            self.snoozes.set(self.snoozes.get() + 1);
+            if self.snoozes.get() > EXPLORED_SNOOZES {
+                loom::skip_branch();
+            }
+            loom::thread::yield_now();
+        }
     }
 }
 
@@ -33,40 +55,3 @@ pub(crate) use loom::cell::{MutPtr, UnsafeCell};
 
 #[cfg(not(gorl_loom))]
 pub(crate) use cell::{MutPtr, UnsafeCell};
-
-/// The standard cell behind the interface that loom's has.
-#[cfg(not(gorl_loom))]
-mod cell {
-    #![allow(unsafe_code)]
-
-    pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
-
-    /// The address of a cell's value.
-    pub(crate) struct MutPtr<T>(*mut T);
-
-    impl<T> UnsafeCell<T> {
-        pub(crate) const fn new(value: T) -> Self {
-            Self(std::cell::UnsafeCell::new(value))
-        }
-
-        #[inline]
-        pub(crate) fn get_mut(&self) -> MutPtr<T> {
-            MutPtr(self.0.get())
-        }
-    }
-
-    impl<T> MutPtr<T> {
-        /// The value.
-        ///
-        /// # Safety
-        ///
-        /// No other reference to the value may exist while this one does.
-        #[inline]
-        #[allow(clippy::mut_from_ref)]
-        pub(crate) unsafe fn deref(&self) -> &mut T {
-            // SAFETY: the address is of a cell that outlives every lock guard; the caller vouches
-            // for the rest.
-            unsafe { &mut *self.0 }
-        }
-    }
-}

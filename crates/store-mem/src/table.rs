@@ -293,3 +293,6 @@ fn state_of_words(at: u64, counts: u64) -> State {
 fn encode_counts(state: State) -> u64 {
     u64::from(state.a) | (u64::from(state.b) << 32)
 }
+
+#[cfg(all(test, not(gorl_loom)))]
+mod tests;
