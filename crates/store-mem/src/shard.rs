@@ -1,6 +1,6 @@
 //! One shard: the decisions on its keys, and the room for them.
 
-use gorl_core::{Action, Decision, Policy, State, decide_adopted, give_back};
+use gorl_core::{Action, Decision, Policy, State, Tick, decide_adopted, give_back};
 
 use crate::fingerprint::Fingerprint;
 use crate::policies::{NO_POLICY, Policies};
@@ -41,6 +41,9 @@ pub(crate) struct Shard {
 struct Default {
     policy: Policy,
     id: PolicyId,
+    /// The number by which the short path knows its entries: none for a policy that counts other
+    /// ticks than the clock's, so that the short path has nothing to convert.
+    short_path_id: PolicyId,
 }
 
 /// One question, as a shard receives it.
@@ -70,7 +73,7 @@ impl Shard {
             sweep_hand: 0,
             policies: Policies::default(),
             grows,
-            default: Default { policy: Policy::MOST, id: NO_POLICY },
+            default: Default { policy: Policy::MOST, id: NO_POLICY, short_path_id: NO_POLICY },
         }
     }
 
@@ -88,7 +91,7 @@ impl Shard {
         action: Action,
     ) -> Option<Decision> {
         let words = self.table.find_words(print)?;
-        if !self.policies.is(policy_of(words), policy) {
+        if !self.policies.is(policy_of(words), policy) || !counts_nanos(policy) {
             return None;
         }
         Some(step_in_place(policy, words, now, cost, action))
@@ -104,7 +107,7 @@ impl Shard {
         action: Action,
     ) -> Option<Decision> {
         let words = self.table.find_words(print)?;
-        if policy_of(words) != self.default.id {
+        if policy_of(words) != self.default.short_path_id {
             return None;
         }
         Some(step_in_place(&self.default.policy, words, now, cost, action))
@@ -126,8 +129,9 @@ impl Shard {
         room: &Room,
         after: &mut After,
     ) -> Decision {
+        let now = policy.tick().whole(ask.now);
         let Some(slot) = self.find(ask.print) else {
-            let decision = step(policy, None, ask.now, ask.cost, ask.action);
+            let decision = step(policy, None, now, ask.cost, ask.action);
             if decision.changes_state() {
                 self.insert(policy, ask, decision.state(), room, after);
             }
@@ -139,7 +143,7 @@ impl Shard {
         } else {
             self.policies.read_as(&entry, policy)
         };
-        let decision = step(policy, state, ask.now, ask.cost, ask.action);
+        let decision = step(policy, state, now, ask.cost, ask.action);
         if decision.changes_state() {
             self.rewrite(slot, &entry, policy, ask, decision.state());
         }
@@ -254,7 +258,8 @@ impl Shard {
     /// Sets the policy of questions that name none; see [`Policies::replaced`].
     pub(crate) fn set_default_policy(&mut self, policy: Policy) {
         let id = self.policies.enlist(&policy);
-        let old = std::mem::replace(&mut self.default, Default { policy, id });
+        let short_path_id = if counts_nanos(&policy) { id } else { NO_POLICY };
+        let old = std::mem::replace(&mut self.default, Default { policy, id, short_path_id });
         if old.id != NO_POLICY {
             self.policies.release(old.id);
             self.policies.replaced(&old.policy, &policy);
@@ -305,9 +310,13 @@ fn step_in_place(
     decision
 }
 
+fn counts_nanos(policy: &Policy) -> bool {
+    policy.tick() == Tick::Nanosecond
+}
+
 #[inline(always)]
 fn step(policy: &Policy, state: Option<State>, now: u64, cost: u32, action: Action) -> Decision {
-    let decision = decide_adopted(policy, state, policy.tick().whole(now), cost);
+    let decision = decide_adopted(policy, state, now, cost);
     match action {
         Action::Take => decision,
         Action::Peek => decision.unspent(),
