@@ -68,3 +68,8 @@ pub use limiter_builder::LimiterBuilder;
 
 /// The pure math, for those who keep the states themselves.
 pub use gorl_core as core;
+
+/// The README's examples are tests, so that they cannot go stale.
+#[cfg(all(doctest, feature = "memory"))]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
