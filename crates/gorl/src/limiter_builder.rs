@@ -36,6 +36,10 @@ impl LimiterBuilder {
     }
 
     /// Builds the limiter.
+    ///
+    /// # Panics
+    ///
+    /// If the system has no memory for the capacity.
     #[must_use]
     pub fn build(self) -> Limiter {
         Limiter::over(self.policy, self.store.default_policy(self.policy).build())

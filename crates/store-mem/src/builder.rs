@@ -77,6 +77,10 @@ impl MemoryStoreBuilder {
     }
 
     /// Builds the store.
+    ///
+    /// # Panics
+    ///
+    /// If the system has no memory for the capacity.
     #[must_use]
     pub fn build(self) -> MemoryStore {
         let shards = self.shards.unwrap_or_else(|| default_shards(self.capacity));
@@ -108,8 +112,6 @@ fn default_shards(capacity: Option<usize>) -> usize {
 /// for the uneven spread of keys, of which four standard deviations is all that is ever seen.
 fn slots_per_shard(capacity: usize, shards: usize) -> usize {
     let mean = capacity.div_ceil(shards);
-    if shards == 1 {
-        return mean + mean / 5 + 1;
-    }
-    mean + (mean / 5).max(4 * mean.isqrt()) + 4
+    let slack = if shards == 1 { mean / 5 + 1 } else { (mean / 5).max(4 * mean.isqrt()) + 4 };
+    mean.saturating_add(slack)
 }

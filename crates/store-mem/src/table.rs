@@ -69,7 +69,8 @@ impl Table {
         if groups == 0 {
             return Self::default();
         }
-        let words = vec![0; (groups + 1) * GROUP_WORDS];
+        // A size that overflows is one that no system has: the allocation says so.
+        let words = vec![0; groups.saturating_add(1).saturating_mul(GROUP_WORDS)];
         let misaligned = words.as_ptr() as usize % GROUP_BYTES;
         let start = (GROUP_BYTES - misaligned) % GROUP_BYTES / size_of::<u64>();
         Self { words, start, groups, len: 0 }

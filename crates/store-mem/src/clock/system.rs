@@ -31,8 +31,8 @@ pub struct SystemClock;
 
 impl SystemClock {
     /// The most by which the clock can differ from the system's monotonic clock, whatever the
-    /// counter does, as long as the counter advances. With a sound counter it is well below a
-    /// microsecond.
+    /// counter does, as long as the counter advances. With a sound counter it is smaller by
+    /// orders of magnitude: `cargo xtask bench memory --only clocks` prints what it is.
     pub const MAX_ERROR: std::time::Duration = std::time::Duration::from_millis(2);
 }
 
@@ -65,6 +65,7 @@ fn saturate(nanos: u128) -> u64 {
 mod anchored {
     use std::cell::Cell;
     use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicU64, Ordering};
 
     use super::super::tsc;
     use super::{SystemClock, system_ns};
@@ -75,9 +76,16 @@ mod anchored {
     /// Fractional bits of the rate, nanoseconds a count.
     const RATE_BITS: u32 = 32;
 
+    /// [`ANCHOR_NS`] in the unit of a rate: divided by a rate, the counts that an anchor is good for.
+    const ANCHOR_COUNTS: u64 = ANCHOR_NS << RATE_BITS;
+
+    /// The last rate that any thread has measured, with which a new thread begins. A word of its
+    /// own, that nothing else depends on.
+    static RATE: AtomicU64 = AtomicU64::new(0);
+
     /// A reading of both clocks is taken together if no more than this lies between the counter
     /// before and after; a longer gap is an interruption.
-    const MAX_GAP: u64 = 4_000;
+    const MAX_GAP: u64 = 500;
 
     /// The last reading of both clocks, and the rate between them. Zero counts left: none yet.
     struct Anchor {
@@ -110,7 +118,7 @@ mod anchored {
             if passed >= anchor.good_for.get() {
                 return anchor.renew();
             }
-            // Both factors are small: `good_for` bounds the product to two milliseconds.
+            // Cannot wrap: `good_for` bounds the product to a millisecond.
             anchor.ns.get() + (passed.wrapping_mul(anchor.rate.get()) >> RATE_BITS)
         })
     }
@@ -126,15 +134,21 @@ mod anchored {
             let (counter, now, exact) = read_both();
             // The anchor has told no time after its own end, so this never goes back.
             let ns = now.max(self.end());
-            let counts = counter.wrapping_sub(self.counter.get());
             let passed = now.saturating_sub(self.system_ns.get());
             let first = self.system_ns.get() == 0;
             // Too soon to tell the rate, or interrupted: the system's clock serves once more.
             if exact && (first || passed >= ANCHOR_NS) {
+                let rate = if first {
+                    RATE.load(Ordering::Relaxed)
+                } else {
+                    rate(counter.wrapping_sub(self.counter.get()), passed)
+                };
                 self.counter.set(counter);
                 self.ns.set(ns);
                 self.system_ns.set(now);
-                self.good_for.set(if first { 0 } else { self.adopt_rate(counts, passed) });
+                self.rate.set(rate);
+                self.good_for.set(ANCHOR_COUNTS.checked_div(rate).unwrap_or(0));
+                RATE.store(rate, Ordering::Relaxed);
             }
             ns
         }
@@ -143,20 +157,13 @@ mod anchored {
         fn end(&self) -> u64 {
             self.ns.get() + (self.good_for.get().wrapping_mul(self.rate.get()) >> RATE_BITS)
         }
+    }
 
-        /// Takes the rate from an interval on both clocks; returns for how many counts it holds.
-        fn adopt_rate(&self, counts: u64, ns: u64) -> u64 {
-            let rate = (u128::from(ns) << RATE_BITS) / u128::from(counts.max(1));
-            let good_for = (u128::from(ANCHOR_NS) << RATE_BITS) / rate.max(1);
-            match (u64::try_from(rate), u32::try_from(good_for)) {
-                (Ok(rate), Ok(good_for)) if rate > 0 => {
-                    self.rate.set(rate);
-                    u64::from(good_for)
-                }
-                // No counter runs so fast or so slow: the reading is of no use.
-                _ => 0,
-            }
-        }
+    /// Nanoseconds a count over an interval on both clocks, with [`RATE_BITS`] bits of fraction;
+    /// zero, with which no anchor is good for anything, if no counter runs so slow.
+    fn rate(counts: u64, ns: u64) -> u64 {
+        let rate = (u128::from(ns) << RATE_BITS) / u128::from(counts.max(1));
+        u64::try_from(rate).ok().filter(|rate| *rate <= ANCHOR_COUNTS).unwrap_or(0)
     }
 
     /// The counter and the system's clock at one moment, and whether that succeeded.
