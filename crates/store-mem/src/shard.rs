@@ -32,13 +32,13 @@ pub(crate) struct Shard {
     /// Whether the table may be replaced by a larger one.
     pub(super) grows: bool,
     /// What applies to requests that name no policy.
-    default: Default,
+    default: DefaultPolicy,
 }
 
 /// The policy of questions that name none, and its number in the list, where it counts as an entry
 /// so that it stays.
 #[derive(Clone, Copy)]
-struct Default {
+struct DefaultPolicy {
     policy: Policy,
     id: PolicyId,
     /// The number by which the short path knows its entries: none for a policy that counts other
@@ -55,7 +55,7 @@ pub(crate) struct Ask {
 }
 
 /// What is to be done after the lock is released.
-#[derive(std::default::Default)]
+#[derive(Default)]
 pub(crate) struct After {
     /// A table to free: unmapping megabytes is nothing to do under a lock.
     pub(crate) retired: Option<Box<Table>>,
@@ -73,7 +73,11 @@ impl Shard {
             sweep_hand: 0,
             policies: Policies::default(),
             grows,
-            default: Default { policy: Policy::MOST, id: NO_POLICY, short_path_id: NO_POLICY },
+            default: DefaultPolicy {
+                policy: Policy::MOST,
+                id: NO_POLICY,
+                short_path_id: NO_POLICY,
+            },
         }
     }
 
@@ -195,25 +199,24 @@ impl Shard {
     }
 
     /// Moves up to `count` entries from the old table, and retires it when it is empty.
+    ///
+    /// It passes by no more empty groups than that either: a table that is replaced by a smaller
+    /// one may hold little else.
     pub(super) fn move_some(&mut self, count: usize, after: &mut After) {
         let Some(old) = self.old.as_mut() else {
             return;
         };
-        for _ in 0..count {
-            let next = loop {
-                if self.move_hand == old.groups() {
-                    break None;
-                }
-                match old.group(self.move_hand).next() {
-                    Some(next) => break Some(next),
-                    None => self.move_hand += 1,
-                }
-            };
-            let Some((slot, entry)) = next else {
-                break;
-            };
-            old.remove(slot);
-            self.table.put(entry);
+        let (mut moved, mut passed) = (0, 0);
+        while moved < count && passed < count && self.move_hand < old.groups() {
+            let next = old.group(self.move_hand).next();
+            if let Some((slot, entry)) = next {
+                old.remove(slot);
+                self.table.put(entry);
+                moved += 1;
+            } else {
+                self.move_hand += 1;
+                passed += 1;
+            }
         }
         if old.len() == 0 {
             after.retired = self.old.take();
@@ -259,7 +262,7 @@ impl Shard {
     pub(crate) fn set_default_policy(&mut self, policy: Policy) {
         let id = self.policies.enlist(&policy);
         let short_path_id = if counts_nanos(&policy) { id } else { NO_POLICY };
-        let old = std::mem::replace(&mut self.default, Default { policy, id, short_path_id });
+        let old = std::mem::replace(&mut self.default, DefaultPolicy { policy, id, short_path_id });
         if old.id != NO_POLICY {
             self.policies.release(old.id);
             self.policies.replaced(&old.policy, &policy);
