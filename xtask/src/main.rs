@@ -23,7 +23,7 @@ usage: cargo xtask COMMAND
 
   test [--long] [-- ARGS]  everything that is needed to trust the build: all tests, doc tests,
                            every feature alone, and the core without std
-                             --long   property tests try a million cases each
+                             --long   property tests try a million cases in all
                              ARGS     go to the test runner, which then is all that runs
   tidy                     dependency edges, file openings, lints, unsafe code, atomic orderings
   loom                     the models of every atomic and lock, under every interleaving

@@ -12,7 +12,7 @@ use crate::no_std;
 /// What was asked on the command line.
 #[derive(Debug, Default)]
 pub(crate) struct Options {
-    /// Property tests try a million cases each.
+    /// Property tests try a million cases in all.
     pub(crate) long: bool,
     /// Arguments for the test runner; when there are any, it is all that runs.
     pub(crate) runner_args: Vec<OsString>,

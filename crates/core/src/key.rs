@@ -97,7 +97,10 @@ macro_rules! part {
         }
 
         impl Key for $type {
-            type Parts<'a> = [Part<'a>; 1];
+            type Parts<'a>
+                = [Part<'a>; 1]
+            where
+                Self: 'a;
 
             #[inline]
             fn parts(&self) -> [Part<'_>; 1] {
@@ -114,11 +117,13 @@ part! {
     u16, n => Part::Unsigned(u128::from(*n));
     u32, n => Part::Unsigned(u128::from(*n));
     u64, n => Part::Unsigned(u128::from(*n));
+    usize, n => Part::Unsigned(*n as u128);
     u128, n => Part::Unsigned(*n);
     i8, n => signed(i128::from(*n));
     i16, n => signed(i128::from(*n));
     i32, n => signed(i128::from(*n));
     i64, n => signed(i128::from(*n));
+    isize, n => signed(*n as i128);
     i128, n => signed(*n);
     IpAddr, address => Part::Ip(*address);
     Ipv4Addr, address => Part::Ip(IpAddr::V4(*address));
@@ -129,6 +134,9 @@ part! {
 part! {
     std::string::String, text => Part::Bytes(text.as_bytes());
     std::vec::Vec<u8>, bytes => Part::Bytes(bytes);
+    std::boxed::Box<str>, text => Part::Bytes(text.as_bytes());
+    std::sync::Arc<str>, text => Part::Bytes(text.as_bytes());
+    std::borrow::Cow<'_, str>, text => Part::Bytes(text.as_bytes());
 }
 
 impl<const N: usize> KeyPart for [u8; N] {

@@ -169,7 +169,12 @@ impl Policy {
         Self::new(Strategy::FixedWindow, limit, window)
     }
 
-    /// About `limit` in any `window`-long span, by two counters.
+    /// `limit` per `window` by two counters: the key's current window, and the one before weighted
+    /// by how much of it a window that ends now still covers.
+    ///
+    /// The weight takes the previous window's requests as spread evenly. A caller that bunches them
+    /// at its end, and the next ones at the end of the current window, is admitted nearly twice
+    /// `limit` within one span of `window`; requests that are spread are held to `limit`.
     ///
     /// # Errors
     ///

@@ -57,6 +57,25 @@ impl AsyncLimiter {
 
     /// Spends `cost` of the key's budget if that much is left; all of it or nothing.
     ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "memory")] {
+    /// # pollster::block_on(async {
+    /// use std::time::Duration;
+    /// use gorl::{AsyncLimiter, DecideError, MemoryStore, Policy};
+    ///
+    /// let policy = Policy::token_bucket(10, Duration::from_secs(60))?;
+    /// let limiter = AsyncLimiter::new(policy, MemoryStore::new());
+    /// assert_eq!(limiter.check_n("a", 7).await?.remaining(), 3);
+    /// assert!(matches!(limiter.check_n("a", 11).await, Err(DecideError::Cost(_))));
+    /// limiter.give_back("a", 7).await?;
+    /// assert_eq!(limiter.peek("a").await?.remaining(), 10);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`DecideError::Cost`] if `cost` is above the policy's capacity, and [`DecideError::Store`]
@@ -112,7 +131,7 @@ impl AsyncLimiter {
     }
 
     /// Replaces the policy for this limiter and its clones; counts stay and are read under the new
-    /// numbers. Other processes that share the store keep theirs until they do the same.
+    /// numbers; another strategy starts every key afresh. Other processes that share the store keep theirs until they do the same.
     pub fn set_policy(&self, policy: Policy) {
         let old = self.policy.swap(Arc::new(policy));
         self.store.policy_replaced_dyn(&old, &policy);

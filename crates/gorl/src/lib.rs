@@ -26,7 +26,7 @@
 //! | strategy | allows | choose it when |
 //! |---|---|---|
 //! | [`Policy::fixed_window`] | `limit` in each window from the epoch; twice that around an edge | quotas: "1 000 a day, reset at midnight UTC" |
-//! | [`Policy::sliding_window`] | about `limit` in any window-long span | limits that users notice, without bursts at edges |
+//! | [`Policy::sliding_window`] | `limit` by a weighted estimate; nearly twice that in some window-long span, if a caller bunches its requests | limits that users notice, without bursts at edges |
 //! | [`Policy::token_bucket`] | bursts up to `burst`, then `limit` per window, evenly | clients that idle and then catch up |
 //! | [`Policy::leaky_bucket`] | the same, counted as what is in use | when lowering a limit must not free what is in use |
 //!

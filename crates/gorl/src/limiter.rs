@@ -74,6 +74,19 @@ impl Limiter {
     }
 
     /// Spends one of the key's budget if there is one left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use gorl::{Limiter, Policy};
+    ///
+    /// let limiter = Limiter::new(Policy::fixed_window(1, Duration::from_secs(3600))?);
+    /// assert!(limiter.check("user-1").is_allowed());
+    /// let denied = limiter.check("user-1");
+    /// assert!(!denied.is_allowed() && !denied.retry_after().is_zero());
+    /// # Ok::<(), gorl::PolicyError>(())
+    /// ```
     #[inline(always)]
     pub fn check(&self, key: impl Key) -> Decision {
         self.store.decide_default(&key, ONE, Action::Take)
@@ -106,6 +119,20 @@ impl Limiter {
     }
 
     /// What [`check`](Self::check) would answer, spending nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use gorl::{Limiter, Policy};
+    ///
+    /// let limiter = Limiter::new(Policy::fixed_window(1, Duration::from_secs(3600))?);
+    /// for _ in 0..3 {
+    ///     assert!(limiter.peek("user-1").is_allowed());
+    /// }
+    /// assert_eq!(limiter.peek("user-1").remaining(), 1);
+    /// # Ok::<(), gorl::PolicyError>(())
+    /// ```
     #[inline]
     pub fn peek(&self, key: impl Key) -> Decision {
         self.store.decide_default(&key, ONE, Action::Peek)
@@ -144,6 +171,19 @@ impl Limiter {
     }
 
     /// Forgets a key: its next request is its first.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use gorl::{Limiter, Policy};
+    ///
+    /// let limiter = Limiter::new(Policy::fixed_window(1, Duration::from_secs(3600))?);
+    /// let _ = limiter.check("user-1");
+    /// limiter.reset("user-1");
+    /// assert!(limiter.check("user-1").is_allowed());
+    /// # Ok::<(), gorl::PolicyError>(())
+    /// ```
     pub fn reset(&self, key: impl Key) {
         self.store.reset_now(KeyRef::new(key.parts().as_ref()));
     }
@@ -160,6 +200,10 @@ impl Limiter {
     /// lowered one less, and setting the same policy again changes nothing. A token bucket keeps
     /// its tokens (never more than the new burst), a leaky bucket keeps its occupancy. Another
     /// strategy starts every key afresh, since its counts mean something else.
+    ///
+    /// The state of a key that was not asked for since is read under the new numbers as well: what
+    /// it spent counts from then as the new policy counts it. A key that was at rest is as new if
+    /// its state has been forgotten meanwhile, as it may be from one window after its rest.
     ///
     /// Each key sees the change at one instant; it reaches all keys before this returns.
     ///

@@ -48,7 +48,8 @@ impl MemoryStoreBuilder {
     /// The table is reserved at once, some 39 bytes a key, and never replaced. When all is taken,
     /// a new key takes the place of the one that has spent the least of its limit (then of the one
     /// that is at rest soonest) among a sample, so that a flood of new keys does not free one that
-    /// has spent its limit.
+    /// has spent its limit. Only where the whole sample has spent its limit, as always with a limit of
+    /// one, does the one that rests soonest go: choose a capacity above the keys of one window.
     pub fn capacity(mut self, keys: usize) -> Self {
         self.capacity = Some(keys.max(1));
         self

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gorl::{Clock, Key, Limiter, ManualClock, Policy};
 use gorl_core::{Part, Strategy};
@@ -178,4 +178,56 @@ fn r106_a_set_policy_that_races_with_checks_admits_no_more() {
     // The threads may have been done while the limit was the lower one; the rest is left to take.
     let rest = (0..200).filter(|_| limiter.check("k").is_allowed()).count();
     assert_eq!(admitted.into_inner() + rest, 100);
+}
+
+/// Adds keys to a full store and tells the shortest time that a batch of them took.
+fn shortest_batch(limiter: &Limiter, first: u64) -> Duration {
+    let batch = |n: u64| {
+        let started = Instant::now();
+        (0..500).for_each(|key| assert!(limiter.check(first + 500 * n + key).is_allowed()));
+        started.elapsed()
+    };
+    (0..20).map(batch).min().unwrap_or_default()
+}
+
+/// Not a speed goal: to look through every entry would make the larger store a thousand times
+/// slower, so a factor of fifty leaves room for caches and for whatever else the machine does.
+#[test]
+fn r86_to_add_a_key_to_a_full_store_does_not_look_through_it() {
+    let full = |capacity: usize| {
+        let policy = policy(Strategy::FixedWindow, 5, 1_000_000 * S);
+        let limiter = Limiter::builder(policy).capacity(capacity).shards(1).build();
+        (0..2 * capacity as u64).for_each(|key| assert!(limiter.check(key).is_allowed()));
+        assert_eq!(limiter.len(), capacity);
+        limiter
+    };
+    let (small, large) = (full(500), full(500_000));
+    let few = shortest_batch(&small, 1 << 40);
+    let many = shortest_batch(&large, 1 << 40);
+    assert!(many < 50 * few, "{many:?} for a batch beside {few:?}");
+}
+
+#[test]
+fn r86_a_sweep_beside_checking_threads_changes_no_answer() {
+    const THREADS: u64 = 8;
+    let clock = Arc::new(ManualClock::new(1_000 * S));
+    let limiter =
+        Limiter::builder(policy(Strategy::FixedWindow, 3, S)).clock(clock.clone()).build();
+    (0..200_000_u64).for_each(|key| assert!(limiter.check(("old", key)).is_allowed()));
+    clock.set(1_010 * S);
+    thread::scope(|scope| {
+        let limiter = &limiter;
+        scope.spawn(|| (0..3).for_each(|_| limiter.sweep()));
+        for own in 0..THREADS {
+            scope.spawn(move || {
+                for key in 0..2_000_u64 {
+                    let admitted =
+                        (0..5).filter(|_| limiter.check((own, key)).is_allowed()).count();
+                    assert_eq!(admitted, 3, "key {key} of thread {own}");
+                }
+            });
+        }
+    });
+    limiter.sweep();
+    assert_eq!(limiter.len() as u64, THREADS * 2_000, "only what is at rest has been forgotten");
 }
