@@ -32,11 +32,13 @@ pub(super) fn step(policy: &Policy, state: Option<State>, now: u64, cost: u32) -
 #[inline(always)]
 fn drained(policy: &Policy, view: View, now: u64) -> View {
     let window = policy.window_nonzero();
-    let elapsed = wide::mul(now.wrapping_sub(view.at), u64::from(policy.limit()))
-        .saturating_sub(u128::from(view.b));
-    if elapsed < u128::from(window.get()) && view.a > 0 {
+    let passed = wide::mul(now.wrapping_sub(view.at), u64::from(policy.limit()));
+    // Cannot wrap: a window is below 2^59 ticks, and the fraction is 32 bits.
+    let first = u128::from(window.get().wrapping_add(u64::from(view.b)));
+    if passed < first && view.a > 0 {
         return view;
     }
+    let elapsed = passed.saturating_sub(u128::from(view.b));
     if elapsed >= wide::mul(u64::from(view.a), window.get()) {
         return View { at: now, a: 0, b: 0 };
     }

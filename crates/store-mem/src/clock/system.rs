@@ -83,9 +83,15 @@ mod anchored {
     /// own, that nothing else depends on.
     static RATE: AtomicU64 = AtomicU64::new(0);
 
-    /// A reading of both clocks is taken together if no more than this lies between the counter
-    /// before and after; a longer gap is an interruption.
-    const MAX_GAP: u64 = 500;
+    /// Counts between the reading before the system's clock and the one after it, below which no
+    /// better pair of readings is looked for; a longer gap is an interruption or a slow machine.
+    const GOOD_GAP: u64 = 500;
+
+    /// Counts above which a pair of readings is of no use: half of it is what the pair may be off.
+    const MAX_GAP: u64 = 100_000;
+
+    /// How many pairs are taken to find a good one.
+    const PAIRS: usize = 4;
 
     /// The last reading of both clocks, and the rate between them. Zero counts left: none yet.
     struct Anchor {
@@ -166,19 +172,21 @@ mod anchored {
         u64::try_from(rate).ok().filter(|rate| *rate <= ANCHOR_COUNTS).unwrap_or(0)
     }
 
-    /// The counter and the system's clock at one moment, and whether that succeeded.
+    /// The counter and the system's clock at one moment, and whether they are close enough.
     fn read_both() -> (u64, u64, bool) {
-        let mut reading = (0, 0, false);
-        for _ in 0..4 {
+        let mut best = (0, 0, u64::MAX);
+        for _ in 0..PAIRS {
             let before = tsc::read();
             let ns = system_ns();
             let gap = tsc::read().wrapping_sub(before);
-            reading = (before.wrapping_add(gap / 2), ns, gap < MAX_GAP);
-            if reading.2 {
+            if gap < best.2 {
+                best = (before.wrapping_add(gap / 2), ns, gap);
+            }
+            if gap < GOOD_GAP {
                 break;
             }
         }
-        reading
+        (best.0, best.1, best.2 < MAX_GAP)
     }
 
     // An anchor tells at most its own millisecond, so that is what an error can come to.
