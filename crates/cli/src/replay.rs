@@ -5,6 +5,7 @@ mod demand;
 mod drive;
 mod input;
 mod json;
+mod overwrite;
 mod progress;
 mod report;
 #[cfg(test)]
@@ -36,6 +37,9 @@ pub(crate) use series::Series;
 /// Runs the command on the given logs and standard output.
 pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     let policies = policies(args)?;
+    if let Some(page) = &args.html {
+        overwrite::refuse(page, &args.logs)?;
+    }
     let progress = Progress::new();
     let read = input::read(args, &progress);
     progress.clear();
