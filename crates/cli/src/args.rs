@@ -146,11 +146,14 @@ What the columns mean:
   worst burst     the most one key got admitted in any span as long as the window, and that
                   number as a multiple of the limit (rounded up)
   wait            how long a denied caller had to wait until its next try would be admitted
-  state           the most memory that the counts of all keys took
+  state           32 bytes for each key counted, which is an entry of the memory store (a
+                  fingerprint and sixteen bytes of state); the same under every strategy
   decisions/s     decisions by one thread in this process; it varies from run to run
 
 Requests without the key field (such as an anonymous user) are left out and counted. Paths are
-taken without their query. Times need not be in order: requests are sorted by the log's clock.";
+taken without their query; all spellings of one IPv6 address are one ip. Times need not be in
+order: requests are sorted by the log's clock. Lines longer than 1 MiB (1048576 bytes) are not
+read and counted as unreadable; a log without a single readable line is an error.";
 
 const TRACE_EXAMPLES: &str = r#"Examples:
   A bucket of 2 that refills once a second:
@@ -176,7 +179,8 @@ A step:
   cost        optional, 1 when left out; above the limit it answers {"error":"cost_exceeds_limit"}
   peek        optional, true asks without spending
 
-A line that is neither ends the run with `error: line N: …` and exit status 2."#;
+A line that is neither, or is longer than 1 MiB (1048576 bytes), ends the run with
+`error: line N: …` and exit status 2."#;
 
 #[cfg(test)]
 mod tests {

@@ -112,7 +112,8 @@ const EXPLAINED: &str = "<footer>\n<h2>How to read this</h2>\n<dl>\n\
 wherever it starts, and that number as a multiple of the limit, rounded up.</dd></div>\n\
 <div><dt>Wait</dt><dd>How long a denied caller had to wait until its next try would be admitted: \
 half of the denials waited at most the median, 99 of 100 at most the 99th percentile.</dd></div>\n\
-<div><dt>State</dt><dd>The most memory that the counts of all keys took.</dd></div>\n\
+<div><dt>State</dt><dd>32 bytes for each key counted, which is an entry of the memory store: a fingerprint and sixteen bytes \
+of state. It is the same under every strategy.</dd></div>\n\
 <div><dt>Decisions a second</dt><dd>By one thread of the program that made this page; it varies from run to run.</dd></div>\n\
 </dl>\n<p>Every request was decided at the time the log gives it, so second-long ticks of a log's clock are seen as one instant. \
 All times are in UTC.</p>\n</footer>\n";
