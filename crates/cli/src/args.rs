@@ -8,10 +8,13 @@ use clap::{Args, Parser, Subcommand};
 use gorl::Strategy;
 
 use crate::duration::parse_duration;
+use crate::number::parse_count;
 
 /// Choose a rate-limiting strategy by your own traffic.
 #[derive(Debug, Parser)]
-#[command(name = "gorl", version, arg_required_else_help = true, after_help = TOP_EXAMPLES)]
+// Without a command the library would print the whole help in place of an error that says so.
+#[command(name = "gorl", version, after_help = TOP_EXAMPLES)]
+#[command(subcommand_required = true, arg_required_else_help = false)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -36,7 +39,7 @@ pub(crate) struct ReplayArgs {
     pub(crate) logs: Vec<PathBuf>,
 
     /// How many requests a key may make per window
-    #[arg(long, default_value_t = 60, value_name = "N", help_heading = "Policy")]
+    #[arg(long, default_value_t = 60, value_parser = parse_count, allow_negative_numbers = true, value_name = "N", help_heading = "Policy")]
     pub(crate) limit: u64,
 
     /// Length of the window, such as 10s, 1m or 1h30m
@@ -44,7 +47,7 @@ pub(crate) struct ReplayArgs {
     pub(crate) window: Duration,
 
     /// What the two buckets hold at most [default: the limit]
-    #[arg(long, value_name = "N", help_heading = "Policy")]
+    #[arg(long, value_parser = parse_count, allow_negative_numbers = true, value_name = "N", help_heading = "Policy")]
     pub(crate) burst: Option<u64>,
 
     /// Run only this strategy; may be given several times [default: all]
@@ -63,7 +66,13 @@ pub(crate) struct ReplayArgs {
     pub(crate) names: FieldNames,
 
     /// How many of the most denied keys to list
-    #[arg(long, default_value_t = 5, value_name = "N", help_heading = "Output")]
+    #[arg(
+        long,
+        default_value_t = 5,
+        allow_negative_numbers = true,
+        value_name = "N",
+        help_heading = "Output"
+    )]
     pub(crate) top: usize,
 
     /// Also write the comparison as one self-contained page

@@ -262,6 +262,30 @@ fn bad_options_are_errors_like_all_others() {
 }
 
 #[test]
+fn a_number_out_of_range_names_its_option() {
+    for option in ["--limit", "--burst", "--top"] {
+        for value in ["-1", "x", "1.5", "99999999999999999999"] {
+            let ran = gorl(&["replay", option, value, "-"], burst());
+            assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""), "{option} {value}");
+            let says = format!("error: invalid value '{value}' for '{option} <N>': ");
+            assert!(ran.stderr.starts_with(&says), "{}", ran.stderr);
+        }
+    }
+    for option in ["--limit", "--burst"] {
+        let ran = gorl(&["replay", option, "0", "-"], burst());
+        assert!(ran.stderr.contains("from 1 to 4294967295"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn without_a_command_the_error_comes_first_and_then_how_to_get_help() {
+    let ran = gorl(&[], "");
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""));
+    assert!(ran.stderr.starts_with("error: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("replay") && ran.stderr.contains("--help"), "{}", ran.stderr);
+}
+
+#[test]
 fn the_page_is_written_and_keeps_hostile_text_harmless() {
     let page = support::scratch("page.html");
     let log: String =
@@ -295,5 +319,4 @@ fn help_teaches_by_example() {
         assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""));
         assert!(ran.stdout.contains(example), "{}", ran.stdout);
     }
-    assert_eq!(gorl(&[], "").status, Some(2));
 }
