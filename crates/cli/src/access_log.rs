@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memchr2, memmem, memrchr};
 
-use crate::timestamp;
+use crate::timestamp::{self, TimeError};
 
 /// What a line of an access log says; every text is as written, escapes included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,9 +32,15 @@ pub enum LineError {
     /// The line does not start with a client.
     #[error("the line does not start with a client address")]
     Host,
-    /// There is no `[day/Mon/year:h:m:s ±zone]` in its place, or it names no instant from 1970 on.
+    /// There is no bracketed time in its place.
     #[error("no time such as [22/Dec/2016:16:30:52 +0300] after the user")]
     Time,
+    /// What is in brackets is not `day/Mon/year:h:m:s ±zone`, or there is no such day or hour.
+    #[error("the text in brackets is no time such as [22/Dec/2016:16:30:52 +0300]")]
+    TimeForm,
+    /// The time is one that nanoseconds since 1970 cannot tell in 64 bits.
+    #[error("the time is before 1970 or after 2554")]
+    TimeRange,
     /// The quoted request is missing.
     #[error("no quoted request after the time")]
     Request,
@@ -105,6 +111,7 @@ pub fn parse_line(line: &[u8]) -> Result<Entry<'_>, LineError> {
 ///
 /// A user may contain brackets, so a bracket alone does not start the time.
 fn split_at_time(text: &[u8]) -> Result<(&[u8], u64, &[u8]), LineError> {
+    let mut error = None;
     for open in memmem::find_iter(text, b" [") {
         let inside = &text[open + 2..];
         // Bounding the search keeps a line full of brackets from costing quadratic time.
@@ -112,11 +119,14 @@ fn split_at_time(text: &[u8]) -> Result<(&[u8], u64, &[u8]), LineError> {
         let Some(close) = memchr(b']', near) else {
             continue;
         };
-        if let Some(at_ns) = timestamp::clf(&near[..close]) {
-            return Ok((&text[..open], at_ns, &inside[close + 1..]));
+        match timestamp::clf(&near[..close]) {
+            Ok(at_ns) => return Ok((&text[..open], at_ns, &inside[close + 1..])),
+            // A time out of range is a time, which a bracket before it in the user's name is not.
+            Err(TimeError::OutOfRange) => return Err(LineError::TimeRange),
+            Err(TimeError::Unknown) => error = Some(LineError::TimeForm),
         }
     }
-    Err(LineError::Time)
+    Err(error.unwrap_or(LineError::Time))
 }
 
 /// The user in ` ident user`: all that follows the ident, for a user may contain spaces.
@@ -256,12 +266,26 @@ mod tests {
     fn what_is_missing_is_named() {
         assert_eq!(parse_line(b""), Err(LineError::Host));
         assert_eq!(parse_line(b" x"), Err(LineError::Host));
-        assert_eq!(parse_line(b"h - - [yesterday] \"-\" 200 1"), Err(LineError::Time));
+        assert_eq!(parse_line(b"h - - yesterday \"-\" 200 1"), Err(LineError::Time));
         assert_eq!(parse(""), Err(LineError::Request));
         assert_eq!(parse(r#""GET / HTTP/1.1 200 1"#), Err(LineError::OpenQuote));
         assert_eq!(parse(r#""GET / \"#), Err(LineError::OpenQuote));
         assert_eq!(parse(r#""GET / HTTP/1.1""#), Err(LineError::Status));
         assert_eq!(parse(r#""GET / HTTP/1.1" OK 1"#), Err(LineError::Status));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_time_is_told() {
+        let of = |time: &str| {
+            let line = format!("h - a [b] [{time}] \"-\" 200 1");
+            parse_line(line.as_bytes()).map(|entry| entry.at_ns)
+        };
+        for form in ["yesterday", "29/Feb/2015:10:05:03 +0000", "17/May/2015:10:05:03", ""] {
+            assert_eq!(of(form), Err(LineError::TimeForm), "{form}");
+        }
+        for far in ["31/Dec/1969:23:59:59 +0000", "01/Jan/2600:00:00:00 +0000"] {
+            assert_eq!(of(far), Err(LineError::TimeRange), "{far}");
+        }
     }
 
     #[test]

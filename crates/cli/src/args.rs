@@ -8,10 +8,13 @@ use clap::{Args, Parser, Subcommand};
 use gorl::Strategy;
 
 use crate::duration::parse_duration;
+use crate::number::parse_count;
 
 /// Choose a rate-limiting strategy by your own traffic.
 #[derive(Debug, Parser)]
-#[command(name = "gorl", version, arg_required_else_help = true, after_help = TOP_EXAMPLES)]
+// Without a command the library would print the whole help in place of an error that says so.
+#[command(name = "gorl", version, after_help = TOP_EXAMPLES)]
+#[command(subcommand_required = true, arg_required_else_help = false)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -36,7 +39,7 @@ pub(crate) struct ReplayArgs {
     pub(crate) logs: Vec<PathBuf>,
 
     /// How many requests a key may make per window
-    #[arg(long, default_value_t = 60, value_name = "N", help_heading = "Policy")]
+    #[arg(long, default_value_t = 60, value_parser = parse_count, allow_negative_numbers = true, value_name = "N", help_heading = "Policy")]
     pub(crate) limit: u64,
 
     /// Length of the window, such as 10s, 1m or 1h30m
@@ -44,7 +47,7 @@ pub(crate) struct ReplayArgs {
     pub(crate) window: Duration,
 
     /// What the two buckets hold at most [default: the limit]
-    #[arg(long, value_name = "N", help_heading = "Policy")]
+    #[arg(long, value_parser = parse_count, allow_negative_numbers = true, value_name = "N", help_heading = "Policy")]
     pub(crate) burst: Option<u64>,
 
     /// Run only this strategy; may be given several times [default: all]
@@ -63,7 +66,13 @@ pub(crate) struct ReplayArgs {
     pub(crate) names: FieldNames,
 
     /// How many of the most denied keys to list
-    #[arg(long, default_value_t = 5, value_name = "N", help_heading = "Output")]
+    #[arg(
+        long,
+        default_value_t = 5,
+        allow_negative_numbers = true,
+        value_name = "N",
+        help_heading = "Output"
+    )]
     pub(crate) top: usize,
 
     /// Also write the comparison as one self-contained page
@@ -146,11 +155,14 @@ What the columns mean:
   worst burst     the most one key got admitted in any span as long as the window, and that
                   number as a multiple of the limit (rounded up)
   wait            how long a denied caller had to wait until its next try would be admitted
-  state           the most memory that the counts of all keys took
+  state           32 bytes for each key counted, which is an entry of the memory store (a
+                  fingerprint and sixteen bytes of state); the same under every strategy
   decisions/s     decisions by one thread in this process; it varies from run to run
 
 Requests without the key field (such as an anonymous user) are left out and counted. Paths are
-taken without their query. Times need not be in order: requests are sorted by the log's clock.";
+taken without their query; all spellings of one IPv6 address are one ip. Times need not be in
+order: requests are sorted by the log's clock. Lines longer than 1 MiB (1048576 bytes) are not
+read and counted as unreadable; a log without a single readable line is an error.";
 
 const TRACE_EXAMPLES: &str = r#"Examples:
   A bucket of 2 that refills once a second:
@@ -176,7 +188,8 @@ A step:
   cost        optional, 1 when left out; above the limit it answers {"error":"cost_exceeds_limit"}
   peek        optional, true asks without spending
 
-A line that is neither ends the run with `error: line N: …` and exit status 2."#;
+A line that is neither, or is longer than 1 MiB (1048576 bytes), ends the run with
+`error: line N: …` and exit status 2."#;
 
 #[cfg(test)]
 mod tests {

@@ -57,6 +57,9 @@ impl From<Decision> for Answer {
     }
 }
 
+/// What the memory store keeps of one key: a fingerprint and sixteen bytes of state.
+pub(crate) const ENTRY_BYTES: u64 = 32;
+
 /// The in-process limiter on a clock that is moved by hand.
 pub(crate) struct Memory {
     limiter: Limiter,
@@ -74,11 +77,6 @@ impl Memory {
     pub(crate) fn check(&self, key: &[u8], at_ns: u64) -> Decision {
         self.clock.set(at_ns);
         self.limiter.check(key)
-    }
-
-    /// What the counts of all keys take in memory.
-    pub(crate) fn memory_bytes(&self) -> usize {
-        self.limiter.memory_bytes()
     }
 }
 
@@ -140,6 +138,19 @@ mod tests {
 
     fn step(at_ns: u64, cost: u64) -> Step {
         Step { at_ns, key: "k".to_owned(), cost, peek: false }
+    }
+
+    #[test]
+    fn an_entry_of_the_memory_store_takes_what_reports_say() {
+        let memory = Memory::new(Policy::fixed_window(2, Duration::from_secs(60)).unwrap());
+        let keys = 100_000_u64;
+        for key in 0..keys {
+            let _ = memory.check(&key.to_le_bytes(), 0);
+        }
+        // The table doubles as it grows, so it has room for up to a few times its entries.
+        let taken = memory.limiter.memory_bytes() as u64;
+        let least = keys * ENTRY_BYTES;
+        assert!((least..4 * least).contains(&taken), "{taken}");
     }
 
     #[test]

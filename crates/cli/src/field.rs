@@ -1,6 +1,7 @@
 //! Which field of a line is the key or the resource, and reading a line of either format for it.
 
 use std::borrow::Cow;
+use std::net::Ipv6Addr;
 
 use crate::access_log::{self, Entry, LineError, parse_line};
 use crate::args::FieldNames;
@@ -46,6 +47,25 @@ impl Field {
             Self::Named(_) => None,
         }
     }
+
+    /// The form of the text under which it is counted, so that one address is one key.
+    fn counted_as<'a>(&self, text: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
+        match self {
+            Self::Ip => canonical_address(&text).map_or(text, Cow::Owned),
+            _ => text,
+        }
+    }
+}
+
+/// The one spelling of an IPv6 address, and of the IPv4 address that it may stand for.
+///
+/// IPv4 addresses have a single spelling, and what is no address has none to prefer.
+fn canonical_address(text: &[u8]) -> Option<Vec<u8>> {
+    // The colon is a cheap test that spares most lines the parse.
+    memchr::memchr(b':', text)?;
+    let bare = text.strip_prefix(b"[").and_then(|text| text.strip_suffix(b"]")).unwrap_or(text);
+    let address: Ipv6Addr = std::str::from_utf8(bare).ok()?.parse().ok()?;
+    Some(address.to_canonical().to_string().into_bytes())
 }
 
 /// What one line says about the request, as far as a limiter wants to know.
@@ -102,7 +122,10 @@ impl RecordReader {
             return self.read_json(line);
         }
         let entry = parse_line(line)?;
-        let of = |wanted: &Wanted| wanted.field.of_entry(&entry).map(Cow::Borrowed);
+        let of = |wanted: &Wanted| {
+            let text = wanted.field.of_entry(&entry).map(Cow::Borrowed);
+            text.map(|text| wanted.field.counted_as(text))
+        };
         Ok(Record {
             at_ns: entry.at_ns,
             key: of(&self.key),
@@ -112,7 +135,9 @@ impl RecordReader {
 
     fn read_json<'a>(&self, line: &'a [u8]) -> Result<Record<'a>, RecordError> {
         let json = JsonLine::parse(line)?;
-        let of = |wanted: &Wanted| self.json_field(&json, wanted);
+        let of = |wanted: &Wanted| {
+            self.json_field(&json, wanted).map(|text| wanted.field.counted_as(text))
+        };
         Ok(Record {
             at_ns: json.time(&self.time)?,
             key: of(&self.key),
@@ -225,6 +250,35 @@ mod tests {
         }
         assert_eq!(key("user", line), None);
         assert_eq!(key("path", r#"{"ts":1,"url":"/x?y#z"}"#).as_deref(), Some("/x"));
+    }
+
+    #[test]
+    fn every_spelling_of_an_address_is_one_key() {
+        for (spellings, expected) in [
+            (
+                &["2001:db8::1", "2001:DB8:0:0::1", "[2001:db8::1]", "2001:0db8:0:0:0:0:0:1"][..],
+                "2001:db8::1",
+            ),
+            (&["1.2.3.4", "::ffff:1.2.3.4", "::FFFF:0102:0304", "[::ffff:1.2.3.4]"], "1.2.3.4"),
+        ] {
+            for spelling in spellings {
+                let line = format!("{spelling} - - [17/May/2015:10:05:03 +0000] \"-\" 200 1");
+                assert_eq!(key("ip", &line).as_deref(), Some(expected), "{spelling}");
+                let line = format!(r#"{{"ts":1,"ip":"{spelling}"}}"#);
+                assert_eq!(key("ip", &line).as_deref(), Some(expected), "{spelling}");
+            }
+        }
+    }
+
+    #[test]
+    fn text_that_is_no_address_stays_as_it_is() {
+        for text in ["Host.Example", "01.2.3.4", "A:B", "[x]", "[1.2.3.4]", "FE80::1%eth0", "::1:"]
+        {
+            let line = format!("{text} - - [17/May/2015:10:05:03 +0000] \"-\" 200 1");
+            assert_eq!(key("ip", &line).as_deref(), Some(text));
+        }
+        let line = r#"{"ts":1,"user":"2001:DB8::1"}"#;
+        assert_eq!(key("user", line).as_deref(), Some("2001:DB8::1"), "only addresses are");
     }
 
     #[test]

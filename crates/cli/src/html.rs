@@ -47,18 +47,33 @@ pub(crate) fn page(report: &Report) -> String {
 fn heading(report: &Report) -> String {
     let resource = report.resource_field.as_ref().map(|field| format!(" on each {field}"));
     let rate = rate(report.limit, report.window);
-    format!("{rate} for each {}{}", report.key_field, resource.unwrap_or_default())
+    let burst = report.burst.map(|burst| format!(" (burst {})", grouped(burst)));
+    format!(
+        "{rate}{} for each {}{}",
+        burst.unwrap_or_default(),
+        report.key_field,
+        resource.unwrap_or_default()
+    )
+}
+
+/// From when to when in UTC, in two pieces that a narrow page puts on a line each.
+fn time_range(from_ns: u64, to_ns: u64) -> String {
+    let format = "%-d %b %Y, %H:%M:%S";
+    format!(
+        "<span class=\"when\">{}</span> <span class=\"when\">to {} UTC</span>",
+        time(from_ns, format),
+        time(to_ns, format)
+    )
 }
 
 fn header(out: &mut String, report: &Report, heading: &str) {
     let sources = shortened(&crate::number::printable(&report.sources.join(", ")), 2 * NAME_WIDTH);
     let _ = write!(
         out,
-        "<header>\n<p class=\"eyebrow\">gorl replay</p>\n<h1>{}</h1>\n<p class=\"sub\">{}<br>{} to {} UTC</p>\n",
+        "<header>\n<p class=\"eyebrow\">gorl replay</p>\n<h1>{}</h1>\n<p class=\"sub\">{}<br>{}</p>\n",
         Escaped(heading),
         Escaped(&sources),
-        time(report.from_ns, "%-d %b %Y, %H:%M:%S"),
-        time(report.to_ns, "%-d %b %Y, %H:%M:%S"),
+        time_range(report.from_ns, report.to_ns),
     );
     out.push_str("<dl class=\"tiles\">\n");
     let mut tile = |name: &str, figure: &str, note: &str| {
@@ -112,7 +127,8 @@ const EXPLAINED: &str = "<footer>\n<h2>How to read this</h2>\n<dl>\n\
 wherever it starts, and that number as a multiple of the limit, rounded up.</dd></div>\n\
 <div><dt>Wait</dt><dd>How long a denied caller had to wait until its next try would be admitted: \
 half of the denials waited at most the median, 99 of 100 at most the 99th percentile.</dd></div>\n\
-<div><dt>State</dt><dd>The most memory that the counts of all keys took.</dd></div>\n\
+<div><dt>State</dt><dd>32 bytes for each key counted, which is an entry of the memory store: a fingerprint and sixteen bytes \
+of state. It is the same under every strategy.</dd></div>\n\
 <div><dt>Decisions a second</dt><dd>By one thread of the program that made this page; it varies from run to run.</dd></div>\n\
 </dl>\n<p>Every request was decided at the time the log gives it, so second-long ticks of a log's clock are seen as one instant. \
 All times are in UTC.</p>\n</footer>\n";
@@ -138,6 +154,33 @@ mod tests {
         for request in ["http://", "https://", "<script", "<link", "@import", "url(", " src="] {
             assert!(!page.contains(request), "{request}");
         }
+    }
+
+    #[test]
+    fn the_title_tells_the_burst_when_one_is_set() {
+        let arrivals = [(0, "a"); 3];
+        let plain = page(&sample("--limit 2", &arrivals));
+        assert!(plain.contains("<title>2 per 1m for each ip · gorl replay</title>"));
+        let burst = page(&sample("--limit 2 --burst 1500", &arrivals));
+        assert!(burst.contains("<title>2 per 1m (burst 1,500) for each ip · gorl replay</title>"));
+        assert!(burst.contains("<h1>2 per 1m (burst 1,500) for each ip</h1>"));
+    }
+
+    #[test]
+    fn busiest_is_explained_under_its_heading() {
+        let page = page(&report_on("10.0.0.1"));
+        let (_, section) = page.split_once("id=\"busiest\"").unwrap();
+        let (lead, _) = section.split_once("</p>").unwrap();
+        assert!(lead.contains("the most requests within any 1m"), "{lead}");
+    }
+
+    #[test]
+    fn a_time_range_breaks_only_between_its_two_times() {
+        let expected = "<span class=\"when\">1 Jan 1970, 00:00:00</span> \
+                        <span class=\"when\">to 1 Jan 1970, 00:02:02 UTC</span>";
+        assert_eq!(time_range(0, 122_000_000_000), expected);
+        assert!(page(&report_on("10.0.0.1")).contains(expected));
+        assert!(STYLE.contains(".when { white-space: nowrap; }"));
     }
 
     #[test]

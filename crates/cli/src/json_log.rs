@@ -6,7 +6,11 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::timestamp;
+use crate::number::shortened;
+use crate::timestamp::{self, TimeError};
+
+/// How much of a bad value an error repeats.
+const SHOWN: usize = 40;
 
 /// The fields of one line, each still as it was written.
 #[derive(Debug, Deserialize)]
@@ -20,13 +24,18 @@ pub(crate) enum JsonLineError {
     Syntax(String),
     #[error("no field with a time; name it with --time-field")]
     NoTime,
-    #[error("field `{0}` is no time: expected RFC 3339 text or a number since 1970")]
-    Time(String),
+    #[error("field `{0}` is no time: expected RFC 3339 text or a number since 1970, got {1}")]
+    Time(String, String),
+    #[error("field `{0}` is a time before 1970 or after 2554: {1}")]
+    TimeRange(String, String),
 }
 
 impl<'a> JsonLine<'a> {
     pub(crate) fn parse(line: &'a [u8]) -> Result<Self, JsonLineError> {
-        serde_json::from_slice(line).map_err(|error| JsonLineError::Syntax(error.to_string()))
+        serde_json::from_slice(line).map_err(|error| {
+            let column = error.column();
+            JsonLineError::Syntax(format!("{} (column {column})", without_position(&error)))
+        })
     }
 
     /// The instant in the first of these fields that the line has.
@@ -38,9 +47,15 @@ impl<'a> JsonLine<'a> {
         let instant = match scalar(raw) {
             Some(text) if raw.get().starts_with('"') => timestamp::text(&text),
             Some(number) => timestamp::epoch(&number),
-            None => None,
+            None => Err(TimeError::Unknown),
         };
-        instant.ok_or_else(|| JsonLineError::Time(name.clone()))
+        instant.map_err(|error| {
+            let (name, value) = (name.clone(), shortened(raw.get(), SHOWN));
+            match error {
+                TimeError::Unknown => JsonLineError::Time(name, value),
+                TimeError::OutOfRange => JsonLineError::TimeRange(name, value),
+            }
+        })
     }
 
     /// The text of the first of these fields that has one; `null`, `""` and `-` are none.
@@ -67,6 +82,13 @@ impl<'a> JsonLine<'a> {
         let object = self.raw(outer)?.get();
         serde_json::from_str::<JsonLine<'a>>(object).ok()?.raw(inner)
     }
+}
+
+/// The library's message without its position, which counts lines within our one line.
+pub(crate) fn without_position(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    message.strip_suffix(&position).unwrap_or(&message).to_owned()
 }
 
 /// Whether two field names differ only in case and in `-` for `_`, as headers in logs do.
@@ -122,8 +144,32 @@ mod tests {
         assert_eq!(time(r#"{"ts":1431857103000}"#), expected);
         assert_eq!(time(r#"{"ts":1431857103.0}"#), expected);
         assert_eq!(time("{}"), Err(JsonLineError::NoTime));
-        assert_eq!(time(r#"{"ts":[]}"#), Err(JsonLineError::Time("ts".to_owned())));
-        assert_eq!(time(r#"{"ts":-5}"#), Err(JsonLineError::Time("ts".to_owned())));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_time_is_told() {
+        let error = |value: &str| {
+            let line = format!("{{\"ts\":{value}}}");
+            JsonLine::parse(line.as_bytes()).unwrap().time(&names(&["ts"])).unwrap_err().to_string()
+        };
+        for value in
+            ["[]", "null", "true", "1e9", "\"\"", "\"yesterday\"", "\"2015-02-29T00:00:00Z\""]
+        {
+            let expected = format!(
+                "field `ts` is no time: expected RFC 3339 text or a number since 1970, got {value}"
+            );
+            assert_eq!(error(value), expected);
+        }
+        for value in ["-5", "\"1969-12-31T23:59:59Z\"", "99999999999999999999"] {
+            let expected = format!("field `ts` is a time before 1970 or after 2554: {value}");
+            assert_eq!(error(value), expected);
+        }
+    }
+
+    #[test]
+    fn errors_leave_the_line_to_whoever_numbers_it() {
+        let error = JsonLine::parse(b"{x").unwrap_err().to_string();
+        assert_eq!(error, "not a JSON object: key must be a string (column 2)");
     }
 
     #[test]

@@ -37,6 +37,20 @@ pub(crate) fn multiple(number: u64, of: u64) -> String {
     format!("{}.{:02}×", hundredths / 100, hundredths % 100)
 }
 
+/// Reads how many requests a policy allows, in digits only.
+///
+/// # Errors
+///
+/// What it must be, to follow the name of the field or option.
+pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
+    let is_whole = text.bytes().all(|byte| byte.is_ascii_digit());
+    let count = is_whole.then(|| text.parse::<u32>().ok()).flatten();
+    count
+        .filter(|&count| count > 0)
+        .map(u64::from)
+        .ok_or_else(|| format!("must be a whole number from 1 to {}", u32::MAX))
+}
+
 /// Bytes in binary units: `512 B`, `81.3 KiB`.
 pub(crate) fn bytes(count: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];

@@ -3,8 +3,10 @@
 mod advice;
 mod demand;
 mod drive;
+mod gzip;
 mod input;
 mod json;
+mod overwrite;
 mod progress;
 mod report;
 #[cfg(test)]
@@ -36,6 +38,9 @@ pub(crate) use series::Series;
 /// Runs the command on the given logs and standard output.
 pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     let policies = policies(args)?;
+    if let Some(page) = &args.html {
+        overwrite::refuse(page, &args.logs)?;
+    }
     let progress = Progress::new();
     let read = input::read(args, &progress);
     progress.clear();
@@ -83,7 +88,7 @@ fn policies(args: &ReplayArgs) -> Result<Vec<Policy>, Failure> {
 fn tell_unreadable(reading: &Reading) {
     let mut errors = io::stderr().lock();
     // As in `failure::report`, a standard error that is gone changes nothing.
-    for failure in &reading.first_failures {
+    for failure in reading.first_failures.iter().chain(&reading.notes) {
         let _ = writeln!(errors, "{}", printable(failure));
     }
     if reading.failed > 0 {
@@ -95,19 +100,14 @@ fn tell_unreadable(reading: &Reading) {
     }
 }
 
-/// Without a single arrival there is nothing to compare, and the reason is worth an error.
+/// A log that is no log is more likely a mistake than meant, and without a single arrival there is
+/// nothing to compare.
 fn require_arrivals(args: &ReplayArgs, reading: &Reading) -> Result<(), Failure> {
+    if let Some(unusable) = &reading.unusable {
+        return Err(Failure::new(unusable.as_str()));
+    }
     if reading.traffic.requests() > 0 {
         return Ok(());
-    }
-    let sources = reading.sources.join(", ");
-    if reading.lines == 0 {
-        return Err(Failure::new(format!("{sources}: no lines to read")));
-    }
-    if reading.failed == reading.lines {
-        return Err(Failure::new(format!(
-            "{sources}: no line could be read as an access log (common or combined) or as JSON"
-        )));
     }
     Err(Failure::new(format!(
         "no request has the field `{}`; access logs carry ip, user, path, method, status, referer \
@@ -145,8 +145,6 @@ mod tests {
         ];
         assert_eq!(all, expected);
         assert!(policies_of("gorl replay x --burst 9 --strategy fixed_window").is_err());
-        assert!(policies_of("gorl replay x --limit 0").is_err());
-        assert!(policies_of("gorl replay x --burst 0").is_err());
     }
 
     #[test]

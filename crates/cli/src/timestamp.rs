@@ -5,64 +5,83 @@ use jiff::civil::DateTime;
 use jiff::fmt::strtime::BrokenDownTime;
 use jiff::tz::TimeZone;
 
+/// Why a text is no time that can be replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TimeError {
+    /// It is written in no form known here, or names a day or an hour that there is not.
+    Unknown,
+    /// It is before 1970 or later than 64 bits of nanoseconds reach, which is in 2554.
+    OutOfRange,
+}
+
+use TimeError::{OutOfRange, Unknown};
+
 /// No time of an access log is longer: `22/Dec/2016:16:30:52.123456789 +0300` has 36 bytes.
 pub(crate) const MAX_CLF_LEN: usize = 40;
 
 /// The time of an access log, such as `22/Dec/2016:16:30:52 +0300`.
-pub(crate) fn clf(text: &[u8]) -> Option<u64> {
+pub(crate) fn clf(text: &[u8]) -> Result<u64, TimeError> {
     // The year's slash is a cheap test that spares foreign brackets the full parse.
     if text.get(6) != Some(&b'/') {
-        return None;
+        return Err(Unknown);
     }
-    let broken_down = BrokenDownTime::parse("%d/%b/%Y:%H:%M:%S%.f %z", text).ok()?;
-    nanos(broken_down.to_timestamp().ok()?)
+    let parsed = BrokenDownTime::parse("%d/%b/%Y:%H:%M:%S%.f %z", text);
+    nanos(parsed.and_then(|time| time.to_timestamp()).map_err(|_| Unknown)?)
 }
 
 /// A time written as text: RFC 3339, the same without a zone (then in UTC), or as in access logs.
-pub(crate) fn text(text: &str) -> Option<u64> {
+pub(crate) fn text(text: &str) -> Result<u64, TimeError> {
     if let Ok(instant) = text.parse::<Timestamp>() {
         return nanos(instant);
     }
     if let Ok(local) = text.parse::<DateTime>() {
-        return nanos(local.to_zoned(TimeZone::UTC).ok()?.timestamp());
+        return nanos(local.to_zoned(TimeZone::UTC).map_err(|_| OutOfRange)?.timestamp());
     }
-    clf(text.as_bytes()).or_else(|| epoch(text))
+    match clf(text.as_bytes()) {
+        Err(Unknown) => epoch(text),
+        known => known,
+    }
 }
 
 /// A time written as a number since the Unix epoch, exactly.
 ///
 /// A number with decimals counts seconds. A whole number counts what its size says: seconds up to
 /// the year 5138, else milliseconds, microseconds or nanoseconds.
-pub(crate) fn epoch(text: &str) -> Option<u64> {
+pub(crate) fn epoch(text: &str) -> Result<u64, TimeError> {
     const PER_SECOND: u64 = 1_000_000_000;
-    if let Some((whole, decimals)) = text.split_once('.') {
-        if decimals.is_empty() || !decimals.bytes().all(|byte| byte.is_ascii_digit()) {
-            return None;
-        }
-        let kept: String = decimals.chars().chain(std::iter::repeat('0')).take(9).collect();
-        let seconds = whole_number(whole)?.checked_mul(PER_SECOND)?;
-        return seconds.checked_add(kept.parse().ok()?);
+    let (sign, text) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
+    let number = whole_number(whole)?;
+    if decimals.is_empty() || !decimals.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(Unknown);
     }
-    let number = whole_number(text)?;
+    if !sign.is_empty() {
+        return Err(OutOfRange);
+    }
+    if text.contains('.') {
+        let kept: String = decimals.chars().chain(std::iter::repeat('0')).take(9).collect();
+        let seconds = number.checked_mul(PER_SECOND).ok_or(OutOfRange)?;
+        return seconds.checked_add(whole_number(&kept)?).ok_or(OutOfRange);
+    }
     let unit = match number {
         0..100_000_000_000 => PER_SECOND,
         100_000_000_000..100_000_000_000_000 => 1_000_000,
         100_000_000_000_000..100_000_000_000_000_000 => 1_000,
         _ => 1,
     };
-    number.checked_mul(unit)
+    number.checked_mul(unit).ok_or(OutOfRange)
 }
 
 /// Digits only: `u64::from_str` would also take a plus sign.
-fn whole_number(text: &str) -> Option<u64> {
-    if !text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
+fn whole_number(text: &str) -> Result<u64, TimeError> {
+    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(Unknown);
     }
-    text.parse().ok()
+    text.parse().map_err(|_| OutOfRange)
 }
 
-fn nanos(instant: Timestamp) -> Option<u64> {
-    u64::try_from(instant.as_nanosecond()).ok()
+fn nanos(instant: Timestamp) -> Result<u64, TimeError> {
+    u64::try_from(instant.as_nanosecond()).map_err(|_| OutOfRange)
 }
 
 /// The instant in UTC by a `strftime` format.
@@ -85,14 +104,14 @@ mod tests {
 
     #[test]
     fn access_log_times_have_zones() {
-        assert_eq!(clf(b"22/Dec/2016:16:30:52 +0300"), Some(1_482_413_452 * S));
-        assert_eq!(clf(b"17/May/2015:10:05:03 +0000"), Some(1_431_857_103 * S));
-        assert_eq!(clf(b"17/May/2015:05:05:03.250 -0500"), Some(1_431_857_103 * S + S / 4));
-        assert_eq!(clf(b"29/Feb/2015:10:05:03 +0000"), None);
-        assert_eq!(clf(b"17/May/2015:10:05:03"), None);
-        assert_eq!(clf(b"31/Dec/1969:23:59:59 +0000"), None);
-        assert_eq!(clf(b"01/Jan/2600:00:00:00 +0000"), None);
-        assert_eq!(clf(b"17/May/2015:10:05:03 +0000 x"), None);
+        assert_eq!(clf(b"22/Dec/2016:16:30:52 +0300"), Ok(1_482_413_452 * S));
+        assert_eq!(clf(b"17/May/2015:10:05:03 +0000"), Ok(1_431_857_103 * S));
+        assert_eq!(clf(b"17/May/2015:05:05:03.250 -0500"), Ok(1_431_857_103 * S + S / 4));
+        assert_eq!(clf(b"29/Feb/2015:10:05:03 +0000"), Err(Unknown));
+        assert_eq!(clf(b"17/May/2015:10:05:03"), Err(Unknown));
+        assert_eq!(clf(b"31/Dec/1969:23:59:59 +0000"), Err(OutOfRange));
+        assert_eq!(clf(b"01/Jan/2600:00:00:00 +0000"), Err(OutOfRange));
+        assert_eq!(clf(b"17/May/2015:10:05:03 +0000 x"), Err(Unknown));
     }
 
     #[test]
@@ -104,22 +123,25 @@ mod tests {
             "17/May/2015:10:05:03 +0000",
             "1431857103",
         ] {
-            assert_eq!(text(form), Some(1_431_857_103 * S), "{form}");
+            assert_eq!(text(form), Ok(1_431_857_103 * S), "{form}");
         }
-        assert_eq!(text("yesterday"), None);
+        assert_eq!(text("yesterday"), Err(Unknown));
+        assert_eq!(text("1969-12-31T23:59:59Z"), Err(OutOfRange));
+        assert_eq!(text("01/Jan/2600:00:00:00 +0000"), Err(OutOfRange));
     }
 
     #[test]
     fn epoch_numbers_are_exact_in_every_unit() {
         for form in ["1431857103", "1431857103000", "1431857103000000", "1431857103000000000"] {
-            assert_eq!(epoch(form), Some(1_431_857_103 * S), "{form}");
+            assert_eq!(epoch(form), Ok(1_431_857_103 * S), "{form}");
         }
-        assert_eq!(epoch("1431857103.123456789"), Some(1_431_857_103_123_456_789));
-        assert_eq!(epoch("1431857103.1"), Some(1_431_857_103_100_000_000));
-        for bad in
-            ["", "-1", "+1", "1e9", "1.", ".5", "1.x", "99999999999999999999", "99999999999.0"]
-        {
-            assert_eq!(epoch(bad), None, "{bad}");
+        assert_eq!(epoch("1431857103.123456789"), Ok(1_431_857_103_123_456_789));
+        assert_eq!(epoch("1431857103.1"), Ok(1_431_857_103_100_000_000));
+        for bad in ["", "-", "+1", "1e9", "1.", ".5", "1.x", "-x"] {
+            assert_eq!(epoch(bad), Err(Unknown), "{bad}");
+        }
+        for far in ["-1", "-0.5", "99999999999999999999", "99999999999.0"] {
+            assert_eq!(epoch(far), Err(OutOfRange), "{far}");
         }
     }
 

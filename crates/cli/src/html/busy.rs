@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::NAME_WIDTH;
 use super::axis::{self, Mark};
 use super::escape::Escaped;
+use super::{NAME_WIDTH, time_range};
 use crate::duration::exact;
 use crate::number::{counted, grouped, short, shortened};
 use crate::replay::{BusyKey, Report, Series};
@@ -19,11 +19,14 @@ pub(crate) fn section(out: &mut String, report: &Report) {
     if report.busy.is_empty() {
         return;
     }
-    out.push_str(
+    let _ = write!(
+        out,
         "<section aria-labelledby=\"busiest\">\n<h2 id=\"busiest\">The busiest keys</h2>\n\
-         <p class=\"lead\">What each asked for over time, and what it got. \
+         <p class=\"lead\">Those with the highest peaks: the most requests within any {}, however many they make \
+         in all. What each asked for over time, and what it got. \
          <span class=\"legend\"><span><i class=\"admitted\"></i>admitted</span> <span><i class=\"denied\"></i>denied</span></span></p>\n\
          <div class=\"cards\">\n",
+        exact(report.window)
     );
     for key in &report.busy {
         card(out, report, key);
@@ -38,14 +41,13 @@ fn card(out: &mut String, report: &Report, key: &BusyKey) {
     let to_ns = series.from_ns.saturating_add(series.bin_ns.saturating_mul(bins as u64));
     let _ = write!(
         out,
-        "<article class=\"card\">\n<h3 title=\"{}\">{}</h3>\n<p>{}, at most {} within {}<br>{} to {}</p>\n",
+        "<article class=\"card\">\n<h3 title=\"{}\">{}</h3>\n<p>{}, at most {} within {}<br>{}</p>\n",
         Escaped(&shortened(&name, 10 * NAME_WIDTH)),
         Escaped(&shortened(&name, NAME_WIDTH)),
         counted(key.requests, "request"),
         grouped(key.demand),
         exact(report.window),
-        time(series.from_ns, "%-d %b %Y, %H:%M:%S"),
-        time(to_ns, "%-d %b %Y, %H:%M:%S"),
+        time_range(series.from_ns, to_ns),
     );
     let marks = axis::marks(series.from_ns, to_ns);
     let tallest = series.offered.iter().copied().max().unwrap_or_default().max(1);

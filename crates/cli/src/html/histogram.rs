@@ -37,43 +37,31 @@ pub(crate) fn section(out: &mut String, report: &Report) {
 fn plot(out: &mut String, report: &Report, window: &str) {
     let bins = &report.histogram;
     let count = bins.len().max(1) as u64;
-    let tallest = bins.iter().map(|bin| bin.within + bin.over).max().unwrap_or_default().max(1);
-    let height = |keys: u64| {
-        if keys == 0 { 0 } else { (keys * TALLEST / tallest).max(LOWEST) }
-    };
-    let (mut within, mut over, mut counts) = (String::new(), String::new(), String::new());
-    let mut hints = String::new();
-    for (at, bin) in (0_u64..).zip(bins) {
-        let keys = bin.within + bin.over;
-        let (low, high) = (height(bin.within), height(keys).max(height(bin.within)));
-        let left = at * 100 + 8;
-        if bin.within > 0 {
-            let _ = write!(within, "M{left} 1000v-{low}h84v{low}z");
-        }
-        if bin.over > 0 {
-            let rise = high.saturating_sub(low).max(LOWEST);
-            let _ = write!(over, "M{left} {}v-{rise}h84v{rise}z", 1_000 - low);
-        }
-        if keys > 0 {
-            let (x, y) = (at * 1_000 + 500, high);
-            let _ = write!(
-                hints,
-                "<rect x=\"{}\" width=\"100\" height=\"1000\"><title>{}: {}</title></rect>",
-                at * 100,
-                range(bin),
-                counted(keys, "key")
-            );
-            let _ = write!(
-                counts,
-                "<span style=\"left:{}%;bottom:{}.{}%\">{}</span>",
-                decimals(x, count * 10),
-                y / 10,
-                y % 10,
-                short(keys)
-            );
-        }
+    let tallest = bins.iter().map(|bin| bin.keys).max().unwrap_or_default().max(1);
+    let (mut within, mut over) = (String::new(), String::new());
+    let (mut counts, mut hints) = (String::new(), String::new());
+    for (at, bin) in (0_u64..).zip(bins).filter(|(_, bin)| bin.keys > 0) {
+        let height = (bin.keys * TALLEST / tallest).max(LOWEST);
+        let side = if bin.over { &mut over } else { &mut within };
+        let _ = write!(side, "M{} 1000v-{height}h84v{height}z", at * 100 + 8);
+        let _ = write!(
+            hints,
+            "<rect x=\"{}\" width=\"100\" height=\"1000\"><title>{}: {}</title></rect>",
+            at * 100,
+            range(bin),
+            counted(bin.keys, "key")
+        );
+        let _ = write!(
+            counts,
+            "<span style=\"left:{}%;bottom:{}.{}%\">{}</span>",
+            decimals(at * 1_000 + 500, count * 10),
+            height / 10,
+            height % 10,
+            short(bin.keys)
+        );
     }
-    let limit = limit_place(report.limit, bins);
+    // No bin is on both sides, so the limit is the edge between two of them.
+    let limit = bins.iter().take_while(|bin| !bin.over).count() as u64;
     let _ = writeln!(
         out,
         "<div class=\"plot\">\n<svg viewBox=\"0 0 {} 1000\" preserveAspectRatio=\"none\" role=\"img\" \
@@ -86,27 +74,10 @@ fn plot(out: &mut String, report: &Report, window: &str) {
         counted(report.keys, "key"),
         grouped(report.limit),
         Escaped(window),
-        decimals(limit, count * 10),
-        if limit > count * 700 { " class=\"left\"" } else { "" },
+        decimals(limit * 100, count),
+        if limit * 10 > count * 7 { " class=\"left\"" } else { "" },
         short(report.limit),
     );
-}
-
-/// Where the limit lies, in thousandths of a bin from the left: the edge between what is within it
-/// and what is above.
-fn limit_place(limit: u64, bins: &[Bin]) -> u64 {
-    let edge = limit + 1;
-    let Some(index) = bins.iter().position(|bin| edge <= bin.below) else {
-        return bins.len() as u64 * 1_000;
-    };
-    let bin = &bins[index];
-    // Inside a bin the scale is logarithmic as well. A place on a page needs no exactness.
-    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    let inside = {
-        let (from, edge, below) = (bin.from as f64, edge as f64, bin.below as f64);
-        ((edge / from).log(below / from) * 1_000.0).clamp(0.0, 1_000.0) as u64
-    };
-    index as u64 * 1_000 + inside
 }
 
 fn labels(out: &mut String, bins: &[Bin]) {
@@ -136,8 +107,8 @@ fn numbers(out: &mut String, bins: &[Bin]) {
             out,
             "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td></tr>",
             range(bin),
-            grouped(bin.within),
-            grouped(bin.over)
+            grouped(if bin.over { 0 } else { bin.keys }),
+            grouped(if bin.over { bin.keys } else { 0 })
         );
     }
     out.push_str("</tbody>\n</table>\n</details>\n");
@@ -161,15 +132,20 @@ fn decimals(number: u64, of: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::replay::sample;
 
     #[test]
-    fn the_limit_lies_where_its_bin_says() {
-        let bin = |from, below| Bin { from, below, within: 0, over: 0 };
-        let bins = [bin(1, 2), bin(2, 5), bin(5, 10), bin(10, 20)];
-        assert_eq!(limit_place(1, &bins), 1_000);
-        assert_eq!(limit_place(4, &bins), 2_000);
-        assert_eq!(limit_place(19, &bins), 4_000);
-        assert!((3_400..3_700).contains(&limit_place(14, &bins)));
-        assert_eq!(limit_place(1_000, &bins), 4_000);
+    fn every_bar_is_on_one_side_of_the_limit_and_the_limit_between_them() {
+        let arrivals: Vec<(u64, &str)> = [("a", 5), ("b", 6), ("c", 7)]
+            .iter()
+            .flat_map(|&(key, count)| vec![(0, key); count])
+            .collect();
+        let mut out = String::new();
+        section(&mut out, &sample("--limit 6", &arrivals));
+        // Bars of 1, 2 to 4, 5 to 6 and 7 to 9: two keys are within and one is above.
+        assert!(out.contains("<path class=\"within\" d=\"M208 1000v-780h84v780z\"/>"), "{out}");
+        assert!(out.contains("<path class=\"over\" d=\"M308 1000v-390h84v390z\"/>"), "{out}");
+        assert!(out.contains("class=\"limit\" style=\"left:75.00%\""), "{out}");
+        assert!(out.contains("<th scope=\"row\">7 to 9</th><td>0</td><td>1</td>"), "{out}");
     }
 }

@@ -114,30 +114,41 @@ fn median_wait(group: &[&StrategyReport]) -> String {
     }
 }
 
+/// The strategies that keep bursts lowest and those that deny least. A tie stays a tie: what would
+/// break it, such as the wait, is another figure than the one that is spoken of.
 fn choice(strategies: &[StrategyReport]) -> String {
-    let protective = extremes(strategies, |strategy| (strategy.worst.count, strategy.denied)).0;
-    let gentle = extremes(strategies, |strategy| (strategy.denied, strategy.wait_p50)).0;
-    let kinds = |group: &[&StrategyReport]| -> Vec<Strategy> {
-        group.iter().map(|strategy| strategy.strategy()).collect()
+    let protective = extremes(strategies, |strategy| strategy.worst.count).0;
+    let gentle = extremes(strategies, |strategy| strategy.denied).0;
+    let both: Vec<&StrategyReport> = strategies
+        .iter()
+        .filter(|one| [&protective, &gentle].iter().all(|group| contains(group, one)))
+        .collect();
+    let lowest =
+        format!("{} {} bursts lowest", names(&protective), verb(&protective, "keeps", "keep"));
+    let fewest =
+        format!("{} {} the fewest requests", names(&gentle), verb(&gentle, "denies", "deny"));
+    let said = match (protective.len() == strategies.len(), gentle.len() == strategies.len()) {
+        (true, true) => {
+            "every strategy keeps bursts equally low and denies equally many requests".to_owned()
+        }
+        (true, false) => format!("every strategy keeps bursts equally low, and {fewest}"),
+        (false, true) => format!("every strategy denies equally many requests, and {lowest}"),
+        (false, false) if both.is_empty() => format!("{lowest}, and {fewest}"),
+        (false, false) if both.len() == protective.len() && both.len() == gentle.len() => format!(
+            "{} both {} bursts lowest and {} the fewest requests",
+            names(&both),
+            verb(&both, "keeps", "keep"),
+            verb(&both, "denies", "deny")
+        ),
+        (false, false) => {
+            format!("{lowest}, and {fewest}: {} {} both", names(&both), verb(&both, "does", "do"))
+        }
     };
-    if kinds(&protective).len() == strategies.len() && kinds(&gentle) == kinds(&protective) {
-        return "On this traffic every strategy protects as well and denies as little.".to_owned();
-    }
-    if kinds(&protective) == kinds(&gentle) {
-        return format!(
-            "On this traffic {} both {} bursts lowest and {} away the fewest callers.",
-            names(&protective),
-            verb(&protective, "keeps", "keep"),
-            verb(&protective, "turns", "turn")
-        );
-    }
-    format!(
-        "On this traffic {} best {} what is behind the limit, and {} {} away the fewest callers.",
-        names(&protective),
-        verb(&protective, "protects", "protect"),
-        names(&gentle),
-        verb(&gentle, "turns", "turn")
-    )
+    format!("On this traffic {said}.")
+}
+
+fn contains(group: &[&StrategyReport], wanted: &StrategyReport) -> bool {
+    group.iter().any(|strategy| strategy.strategy() == wanted.strategy())
 }
 
 /// The two buckets are one arithmetic seen from both ends, which a reader of the table may wonder about.
@@ -194,8 +205,8 @@ mod tests {
             "fixed_window denies nothing; sliding_window, token_bucket and leaky_bucket deny most, 5 \
              requests.",
             "token_bucket and leaky_bucket decide alike until a policy changes while in use.",
-            "On this traffic sliding_window, token_bucket and leaky_bucket best protect what is behind \
-             the limit, and fixed_window turns away the fewest callers.",
+            "On this traffic sliding_window, token_bucket and leaky_bucket keep bursts lowest, and \
+             fixed_window denies the fewest requests.",
         ];
         assert_eq!(lines, expected);
     }
@@ -222,5 +233,51 @@ mod tests {
         let lines = sample("--limit 2", &[(0, "a"); 3]).advice;
         assert_eq!(lines[0], "The only key, a, asks for up to 3 within 1m.");
         assert!(lines.iter().any(|line| line == "Every strategy denies 1 request."), "{lines:?}");
+        let expected = "On this traffic every strategy keeps bursts equally low and denies equally \
+                        many requests.";
+        // They make callers wait differently, which is no reason to call one the gentlest.
+        assert_eq!(lines.last().unwrap(), expected);
+    }
+
+    /// The conclusion about strategies that admitted and denied so many.
+    fn conclusion(figures: &[(u64, u64)]) -> String {
+        let mut strategies = sample("--limit 2", &[(0, "a"); 3]).strategies;
+        strategies.truncate(figures.len());
+        for (strategy, &(worst, denied)) in strategies.iter_mut().zip(figures) {
+            (strategy.worst.count, strategy.denied) = (worst, denied);
+        }
+        super::choice(&strategies)
+    }
+
+    #[test]
+    fn a_tie_is_never_broken_by_another_figure() {
+        for (figures, says) in [
+            (
+                &[(3, 5), (2, 5), (2, 5)][..],
+                "every strategy denies equally many requests, and sliding_window and token_bucket \
+                 keep bursts lowest.",
+            ),
+            (
+                &[(2, 6), (2, 5), (2, 5)],
+                "every strategy keeps bursts equally low, and sliding_window and token_bucket deny \
+                 the fewest requests.",
+            ),
+            (
+                &[(2, 6), (2, 5), (3, 7)],
+                "fixed_window and sliding_window keep bursts lowest, and sliding_window denies the \
+                 fewest requests: sliding_window does both.",
+            ),
+            (
+                &[(3, 6), (2, 5), (3, 7)],
+                "sliding_window both keeps bursts lowest and denies the fewest requests.",
+            ),
+            (
+                &[(3, 5), (2, 6), (2, 7)],
+                "sliding_window and token_bucket keep bursts lowest, and fixed_window denies the \
+                 fewest requests.",
+            ),
+        ] {
+            assert_eq!(conclusion(figures), format!("On this traffic {says}"));
+        }
     }
 }

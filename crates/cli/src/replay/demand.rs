@@ -39,35 +39,43 @@ pub(crate) fn quantile(values: &mut [u64], percent: u32) -> Option<u64> {
 }
 
 /// How many keys ask for how much at most, in bins that start at 1, 2, 5, 10, 20, 50 and so on.
+///
+/// The bin that the limit falls into is parted right above it, so that every bin is on one side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bin {
     /// The smallest demand in the bin; the next bin's start is the first above.
     pub(crate) from: u64,
     pub(crate) below: u64,
-    /// Keys in the bin that stay within the limit, and those that exceed it.
-    pub(crate) within: u64,
-    pub(crate) over: u64,
+    pub(crate) keys: u64,
+    /// Whether these keys exceed the limit.
+    pub(crate) over: bool,
 }
 
 /// Sorts demands into bins, from 1 up to the larger of the greatest demand and the limit.
 pub(crate) fn histogram(demands: impl Iterator<Item = u64>, limit: u64) -> Vec<Bin> {
     let mut bins: Vec<Bin> = Vec::new();
-    let reach = |bins: &mut Vec<Bin>, demand: u64| {
-        while bins.last().is_none_or(|last| last.below <= demand) {
-            let from = bins.last().map_or(1, |last| last.below);
-            bins.push(Bin { from, below: next_start(from), within: 0, over: 0 });
+    let add = |bins: &mut Vec<Bin>, from: u64, below: u64| {
+        bins.push(Bin { from, below, keys: 0, over: from > limit });
+    };
+    // The start of the next bin by the steps alone.
+    let mut next = 1;
+    let mut reach = |bins: &mut Vec<Bin>, demand: u64| {
+        while next <= demand {
+            let (from, above) = (next, limit.saturating_add(1));
+            next = next_start(from);
+            if from < above && above < next {
+                add(bins, from, above);
+                add(bins, above, next);
+            } else {
+                add(bins, from, next);
+            }
         }
     };
     reach(&mut bins, limit);
     for demand in demands.filter(|&demand| demand > 0) {
         reach(&mut bins, demand);
         let index = bins.partition_point(|bin| bin.below <= demand);
-        let bin = &mut bins[index];
-        if demand > limit {
-            bin.over += 1;
-        } else {
-            bin.within += 1;
-        }
+        bins[index].keys += 1;
     }
     bins
 }
@@ -130,13 +138,28 @@ mod tests {
         assert_eq!(quantile(&mut hundred, 100), Some(100));
     }
 
+    fn bins(demands: &[u64], limit: u64) -> Vec<(u64, u64, bool)> {
+        let bins = histogram(demands.iter().copied(), limit);
+        assert!(bins.windows(2).all(|pair| pair[0].below == pair[1].from), "{bins:?}");
+        bins.iter().map(|bin| (bin.from, bin.keys, bin.over)).collect()
+    }
+
     #[test]
-    fn bins_are_one_two_five_and_reach_the_limit() {
-        let bins = histogram([1, 1, 4, 5, 60, 61, 108].into_iter(), 60);
-        let starts: Vec<u64> = bins.iter().map(|bin| bin.from).collect();
-        assert_eq!(starts, [1, 2, 5, 10, 20, 50, 100]);
-        let counts: Vec<_> = bins.iter().map(|bin| (bin.within, bin.over)).collect();
-        assert_eq!(counts, [(2, 0), (1, 0), (1, 0), (0, 0), (0, 0), (1, 1), (0, 1)]);
-        assert_eq!(histogram([1].into_iter(), u64::from(u32::MAX)).len(), 29);
+    fn bins_are_one_two_five_and_parted_above_the_limit() {
+        let expected = [
+            (1, 2, false),
+            (2, 1, false),
+            (5, 1, false),
+            (10, 0, false),
+            (20, 0, false),
+            (50, 1, false),
+            (61, 1, true),
+            (100, 1, true),
+        ];
+        assert_eq!(bins(&[1, 1, 4, 5, 60, 61, 108], 60), expected);
+        assert_eq!(bins(&[2, 1], 1), [(1, 1, false), (2, 1, true)]);
+        assert_eq!(bins(&[3], 4), [(1, 0, false), (2, 1, false)]);
+        assert_eq!(bins(&[2, 4], 2), [(1, 0, false), (2, 1, false), (3, 1, true)]);
+        assert_eq!(bins(&[1], u64::from(u32::MAX)).len(), 30);
     }
 }

@@ -17,12 +17,10 @@ pub(crate) struct Outcome {
     pub(crate) waits: Vec<Option<NonZeroU64>>,
     /// Wall-clock time of all decisions together; the shortest of a few runs if it is short.
     pub(crate) elapsed: Duration,
-    /// The most memory that the counts took, looked at every [`CHUNK`] requests.
-    pub(crate) state_bytes: usize,
 }
 
-/// How many decisions are made between two looks at the memory taken and the progress bar, which
-/// are not part of the time measured.
+/// How many decisions are made between two looks at the progress bar, which are not part of the
+/// time measured.
 const CHUNK: usize = 1 << 10;
 
 /// Decisions that take no longer than this together are timed again, this many times.
@@ -55,7 +53,7 @@ pub(crate) fn one(traffic: &Traffic, policy: Policy, progress: &Progress) -> Out
     let memory = Memory::new(policy);
     let mut waits = Vec::with_capacity(traffic.requests());
     let mut arrivals = traffic.arrivals();
-    let (mut elapsed, mut state_bytes) = (Duration::ZERO, 0);
+    let mut elapsed = Duration::ZERO;
     while arrivals.len() > 0 {
         let started = Instant::now();
         for (at_ns, key) in arrivals.by_ref().take(CHUNK) {
@@ -63,10 +61,9 @@ pub(crate) fn one(traffic: &Traffic, policy: Policy, progress: &Progress) -> Out
             waits.push((!decision.is_allowed()).then(|| wait_ns(decision.retry_after())));
         }
         elapsed += started.elapsed();
-        state_bytes = state_bytes.max(memory.memory_bytes());
         progress.advance(CHUNK as u64);
     }
-    Outcome { policy, waits, elapsed, state_bytes }
+    Outcome { policy, waits, elapsed }
 }
 
 /// The wait of a denial, which is never zero and, on a clock that does not go back, never longer

@@ -1,11 +1,12 @@
 //! Reads the logs: files, gzipped files and standard input, line by line into traffic.
 
+use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
-use flate2::bufread::MultiGzDecoder;
-
+use super::gzip;
 use super::progress::Progress;
 use super::traffic::{Traffic, TrafficBuilder};
 use crate::args::ReplayArgs;
@@ -25,6 +26,10 @@ pub(crate) struct Reading {
     pub(crate) failed: u64,
     /// The first of those with the reason, as `FILE:LINE: reason`.
     pub(crate) first_failures: Vec<String>,
+    /// What else was odd about a log that could be read.
+    pub(crate) notes: Vec<String>,
+    /// Names the first log without a single good line, and says so; later logs are not read.
+    pub(crate) unusable: Option<String>,
     /// Good lines without the key's field.
     pub(crate) without_key: u64,
 }
@@ -35,7 +40,6 @@ const SHOWN_FAILURES: usize = 5;
 /// How often, in lines, the progress bar is looked after.
 const PROGRESS_LINES: u64 = 4_096;
 
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 const BUFFER: usize = 1 << 17;
 
 /// Stands for the resource of requests that have none.
@@ -53,7 +57,7 @@ pub(crate) fn read(args: &ReplayArgs, progress: &Progress) -> Result<Reading, Fa
         without_key: 0,
     };
     let bar = progress.reading(total_bytes(&args.logs));
-    let mut sources = Vec::new();
+    let (mut sources, mut notes, mut unusable) = (Vec::new(), Vec::new(), None);
     for path in &args.logs {
         let name = source_name(path);
         let failed = |error: io::Error| Failure::new(format!("{name}: {error}"));
@@ -62,9 +66,19 @@ pub(crate) fn read(args: &ReplayArgs, progress: &Progress) -> Result<Reading, Fa
         } else {
             Box::new(bar.wrap_read(File::open(path).map_err(failed)?))
         };
-        let lines = Lines::new(decoded(input).map_err(failed)?);
+        let trailing = Rc::new(Cell::new(false));
+        let lines = Lines::new(decoded(input, &trailing).map_err(failed)?);
+        let before = (collector.lines, collector.failed);
         collector.read(lines, &name, progress)?;
+        if trailing.get() {
+            notes
+                .push(format!("{name}: what follows the gzipped text is no gzip and was left out"));
+        }
+        unusable = no_log(&name, collector.lines - before.0, collector.failed - before.1);
         sources.push(name);
+        if unusable.is_some() {
+            break;
+        }
     }
     Ok(Reading {
         traffic: collector.builder.build(),
@@ -72,7 +86,19 @@ pub(crate) fn read(args: &ReplayArgs, progress: &Progress) -> Result<Reading, Fa
         lines: collector.lines,
         failed: collector.failed,
         first_failures: collector.first_failures,
+        notes,
+        unusable,
         without_key: collector.without_key,
+    })
+}
+
+/// What is wrong with a log of so many lines of which so many failed, if nothing of it is good.
+fn no_log(name: &str, lines: u64, failed: u64) -> Option<String> {
+    if lines == 0 {
+        return Some(format!("{name}: no lines to read"));
+    }
+    (failed == lines).then(|| {
+        format!("{name}: no line could be read as an access log (common or combined) or as JSON")
     })
 }
 
@@ -133,13 +159,21 @@ impl Collector {
 }
 
 /// Unpacks the input when its first bytes say that it is gzipped, whatever its name says.
-fn decoded(mut input: Box<dyn Read>) -> io::Result<BufReader<Box<dyn Read>>> {
+///
+/// `trailing` is set when, by the end, bytes were found that belong to no member of the gzip.
+fn decoded(
+    mut input: Box<dyn Read>,
+    trailing: &Rc<Cell<bool>>,
+) -> io::Result<BufReader<Box<dyn Read>>> {
     let mut start = Vec::new();
-    input.by_ref().take(GZIP_MAGIC.len() as u64).read_to_end(&mut start)?;
-    let gzipped = start == GZIP_MAGIC;
+    input.by_ref().take(gzip::MAGIC.len() as u64).read_to_end(&mut start)?;
+    let gzipped = start == gzip::MAGIC;
     let whole = BufReader::with_capacity(BUFFER, Cursor::new(start).chain(input));
-    let text: Box<dyn Read> =
-        if gzipped { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) };
+    let text: Box<dyn Read> = if gzipped {
+        Box::new(gzip::Members::new(whole, Rc::clone(trailing)))
+    } else {
+        Box::new(whole)
+    };
     Ok(BufReader::with_capacity(BUFFER, text))
 }
 
@@ -165,23 +199,24 @@ mod tests {
 
     fn text(bytes: Vec<u8>) -> String {
         let mut out = String::new();
-        decoded(Box::new(Cursor::new(bytes))).unwrap().read_to_string(&mut out).unwrap();
+        decoded(Box::new(Cursor::new(bytes)), &Rc::default())
+            .unwrap()
+            .read_to_string(&mut out)
+            .unwrap();
         out
     }
 
-    fn gzip(text: &str) -> Vec<u8> {
+    fn gzipped(text: &str) -> Vec<u8> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
         encoder.write_all(text.as_bytes()).unwrap();
         encoder.finish().unwrap()
     }
 
     #[test]
-    fn gzip_is_told_by_its_bytes_and_may_have_several_members() {
+    fn gzip_is_told_by_its_bytes() {
         assert_eq!(text(b"plain".to_vec()), "plain");
         assert_eq!(text(b"".to_vec()), "");
         assert_eq!(text(b"\x1f".to_vec()), "\x1f");
-        let mut both = gzip("one\n");
-        both.extend(gzip("two\n"));
-        assert_eq!(text(both), "one\ntwo\n");
+        assert_eq!(text(gzipped("one\n")), "one\n");
     }
 }

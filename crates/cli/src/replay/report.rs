@@ -13,6 +13,7 @@ use super::input::Reading;
 use super::series::{self, Series};
 use super::traffic::Traffic;
 use crate::args::ReplayArgs;
+use crate::engine::ENTRY_BYTES;
 use crate::number::printable_bytes;
 
 /// A whole comparison.
@@ -58,6 +59,7 @@ pub(crate) struct StrategyReport {
     pub(crate) worst_key: KeyName,
     pub(crate) wait_p50: Option<u64>,
     pub(crate) wait_p99: Option<u64>,
+    /// One entry for each key that was counted, which all strategies keep alike.
     pub(crate) state_bytes: u64,
     pub(crate) decisions_per_second: u64,
 }
@@ -190,7 +192,7 @@ fn strategy_report(
         worst_key: name(traffic, worst.1),
         wait_p50: demand::quantile(&mut waits, 50),
         wait_p99: demand::quantile(&mut waits, 99),
-        state_bytes: outcome.state_bytes as u64,
+        state_bytes: traffic.keys() as u64 * ENTRY_BYTES,
         decisions_per_second: per_second(decided, outcome.elapsed),
     }
 }

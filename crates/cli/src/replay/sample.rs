@@ -24,6 +24,8 @@ pub(crate) fn sample(options: &str, arrivals: &[(u64, &str)]) -> Report {
         lines: arrivals.len() as u64,
         failed: 0,
         first_failures: Vec::new(),
+        notes: Vec::new(),
+        unusable: None,
         without_key: 0,
     };
     let outcomes = drive::all(&reading.traffic, &policies(&args).unwrap(), &Progress::new());

@@ -8,7 +8,8 @@ use serde_json::value::RawValue;
 
 use crate::duration::parse_duration;
 use crate::engine::Step;
-use crate::number::shortened;
+use crate::json_log::without_position;
+use crate::number::{parse_count, shortened};
 
 /// One line, understood.
 #[derive(Debug, PartialEq, Eq)]
@@ -110,11 +111,11 @@ fn parse_policy(raw: &RawValue) -> Result<Policy, String> {
     let strategy: Strategy = strategy
         .parse()
         .map_err(|error| format!("strategy: {error}, got {}", quoted(&strategy)))?;
-    let limit = whole("limit", fields.limit.ok_or("policy: missing field `limit`")?)?;
+    let limit = count("limit", fields.limit.ok_or("policy: missing field `limit`")?)?;
     let window = parse_window(fields.window_ns, fields.window)?;
     let policy = Policy::new(strategy, limit, window).map_err(|error| error.to_string())?;
     match fields.burst {
-        Some(raw) => policy.with_burst(whole("burst", raw)?).map_err(|error| error.to_string()),
+        Some(raw) => policy.with_burst(count("burst", raw)?).map_err(|error| error.to_string()),
         None => Ok(policy),
     }
 }
@@ -140,6 +141,11 @@ fn whole(name: &str, raw: &RawValue) -> Result<u64, String> {
     })
 }
 
+/// A limit or a burst, whose range is told whatever is wrong with it.
+fn count(name: &str, raw: &RawValue) -> Result<u64, String> {
+    parse_count(raw.get()).map_err(|error| format!("{name} {error}, got {}", shown(raw)))
+}
+
 fn text(name: &str, raw: &RawValue) -> Result<String, String> {
     serde_json::from_str(raw.get())
         .map_err(|_| format!("{name} must be a text, got {}", shown(raw)))
@@ -156,13 +162,6 @@ fn shown(raw: &RawValue) -> String {
 
 fn quoted(words: &str) -> String {
     format!("{:?}", shortened(words, SHOWN))
-}
-
-/// The library's message without its position, which counts lines within our one line.
-fn without_position(error: &serde_json::Error) -> String {
-    let message = error.to_string();
-    let position = format!(" at line {} column {}", error.line(), error.column());
-    message.strip_suffix(&position).unwrap_or(&message).to_owned()
 }
 
 #[cfg(test)]
@@ -272,7 +271,25 @@ mod tests {
         );
         assert!(
             policy_error(r#""strategy":"fixed_window","limit":0,"window":"1s""#)
-                .contains("limit must be from 1")
+                .contains("limit must be a whole number from 1 to 4294967295, got 0")
         );
+    }
+
+    #[test]
+    fn limits_and_bursts_name_their_field_and_their_range() {
+        for bad in ["-1", "0", "1.5", "1e3", "4294967296", "18446744073709551616", "\"1\"", "null"]
+        {
+            for (name, policy) in [
+                ("limit", format!(r#""strategy":"token_bucket","limit":{bad},"window":"1s""#)),
+                (
+                    "burst",
+                    format!(r#""strategy":"token_bucket","limit":1,"window":"1s","burst":{bad}"#),
+                ),
+            ] {
+                let expected =
+                    format!("{name} must be a whole number from 1 to 4294967295, got {bad}");
+                assert_eq!(policy_error(&policy), expected);
+            }
+        }
     }
 }
