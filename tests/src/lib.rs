@@ -2,7 +2,11 @@
 #![forbid(unsafe_code)]
 
 mod driver;
+mod redis_driver;
+mod redis_server;
 mod vectors;
 
 pub use driver::{CoreDriver, Driver, LimiterDriver, ModelDriver, StoreDriver, on_every_engine};
+pub use redis_driver::RedisDriver;
+pub use redis_server::{RedisServer, runtime};
 pub use vectors::{Case, Expect, Step, read_vectors};

@@ -1,0 +1,60 @@
+-- Spends or gives back, and sees to the key's expiry. Every script but the one that resets ends
+-- with this.
+
+-- The milliseconds from now until the key is at rest, rounded up.
+local function until_rest(rested)
+  if by_server then
+    return math.ceil(rested / 1000) - math.floor(now / 1000)
+  end
+  return math.ceil((rested - now) / 1000)
+end
+
+-- An expiry as Redis takes it: the name of the option, and its value. By the server's own clock it
+-- is an instant, which no delay on the way makes early. By a clock of the caller's it is a span.
+local function expiry(rested)
+  local left = math.max(until_rest(rested), 1) + grace
+  if by_server then
+    return 'PXAT', string.format('%.0f', math.min(math.floor(now / 1000) + left, EXACT - 1))
+  end
+  return 'PX', string.format('%.0f', math.min(left + 1, EXACT - 1))
+end
+
+local function store()
+  local option, value = expiry(rested_at())
+  local text = string.format('1 %.0f %.0f %.0f', to_store())
+  local done = redis.pcall('SET', KEYS[1], text, option, value)
+  if done.err then
+    return done
+  end
+  return { 1, now, stored }
+end
+
+if operation == 'g' then
+  if not too_far then
+    give()
+    if rested_at() == 0 then
+      local done = redis.pcall('DEL', KEYS[1])
+      if type(done) == 'table' then
+        return done
+      end
+      return { 1, now, stored }
+    end
+  end
+  return store()
+end
+
+if cost == 0 then
+  return { 0, now, stored }
+end
+if fits() then
+  spend()
+  return store()
+end
+-- A denial changes no count. But a key whose expiry was removed, or is that of a policy with a
+-- shorter memory, gets the one that it should have.
+local rested = rested_at()
+if stored and redis.call('PTTL', KEYS[1]) < math.min(until_rest(rested), EXACT - 1) then
+  local option, value = expiry(rested)
+  redis.call(option == 'PXAT' and 'PEXPIREAT' or 'PEXPIRE', KEYS[1], value)
+end
+return { 0, now, stored }

@@ -1,0 +1,216 @@
+//! Keys of Redis: readable where that is possible, and never two for one or one for two.
+
+use std::fmt::Write;
+use std::net::IpAddr;
+
+use gorl_core::{KeyRef, Part, Strategy};
+use sha2::{Digest, Sha256};
+
+/// How keys are written.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    pub(crate) prefix: String,
+    /// Whether even short plain keys are hashed.
+    pub(crate) hash_all: bool,
+}
+
+/// The longest prefix. With the readable part below it keeps any key within 512 bytes.
+pub(crate) const MAX_PREFIX: usize = 256;
+
+/// The longest readable part; what is longer is hashed.
+const MAX_READABLE: usize = 200;
+
+/// How much of the digest is used: 160 bits, of which nobody finds a second key that has them.
+const DIGEST_BYTES: usize = 20;
+
+impl Layout {
+    /// The key that a strategy counts in: prefix, strategy with the version of the layout, parts.
+    pub(crate) fn key(&self, strategy: Strategy, key: KeyRef<'_>) -> String {
+        self.with_body(strategy, &self.body(key))
+    }
+
+    /// The keys of every strategy.
+    pub(crate) fn keys(&self, key: KeyRef<'_>) -> [String; 4] {
+        let body = self.body(key);
+        Strategy::ALL.map(|strategy| self.with_body(strategy, &body))
+    }
+
+    fn with_body(&self, strategy: Strategy, body: &str) -> String {
+        let tag = match strategy {
+            Strategy::SlidingWindow => "sw1:",
+            Strategy::TokenBucket => "tb1:",
+            Strategy::LeakyBucket => "lb1:",
+            _ => "fw1:",
+        };
+        [&self.prefix, tag, body].concat()
+    }
+
+    /// The parts, separated by colons, or a tilde and their digest.
+    fn body(&self, key: KeyRef<'_>) -> String {
+        let readable = if self.hash_all { None } else { readable(key.parts()) };
+        readable.unwrap_or_else(|| hashed(key.parts()))
+    }
+}
+
+/// The parts as text, if they are short and plain. Text is itself, with what has a meaning here
+/// escaped; `=5`, `=-5` and `=1.2.3.4` are numbers and an address, `[::1]` is an address.
+fn readable(parts: &[Part<'_>]) -> Option<String> {
+    // No part at all is not the same as one empty part.
+    let mut text = String::from(if parts.is_empty() { "=" } else { "" });
+    for (index, part) in parts.iter().enumerate() {
+        if index > 0 {
+            text.push(':');
+        }
+        match part {
+            Part::Bytes(bytes) => escape(bytes, &mut text)?,
+            Part::Unsigned(number) => write!(text, "={number}").ok()?,
+            Part::Negative(number) => write!(text, "=-{number}").ok()?,
+            Part::Ip(IpAddr::V4(address)) => write!(text, "={address}").ok()?,
+            Part::Ip(IpAddr::V6(address)) => write!(text, "[{address}]").ok()?,
+            _ => return None,
+        }
+        if text.len() > MAX_READABLE {
+            return None;
+        }
+    }
+    Some(text)
+}
+
+/// Appends the text, unless it is long or holds a byte that is not printable.
+fn escape(bytes: &[u8], text: &mut String) -> Option<()> {
+    if bytes.len() > MAX_READABLE {
+        return None;
+    }
+    for &byte in bytes {
+        match byte {
+            // Separator and escape, what begins another kind of part, and braces, between which a
+            // cluster would look for what decides on the slot.
+            b':' | b'%' | b'=' | b'[' | b'~' | b'{' | b'}' => write!(text, "%{byte:02x}").ok()?,
+            b' '..=b'~' => text.push(char::from(byte)),
+            _ => return None,
+        }
+    }
+    Some(())
+}
+
+/// A digest of the parts, each with its kind and length, so that none runs into the next.
+fn hashed(parts: &[Part<'_>]) -> String {
+    let mut digest = Sha256::new();
+    for part in parts {
+        match part {
+            Part::Bytes(bytes) => feed(&mut digest, 0, bytes),
+            Part::Unsigned(number) => feed(&mut digest, 1, &number.to_be_bytes()),
+            Part::Negative(number) => feed(&mut digest, 2, &number.to_be_bytes()),
+            Part::Ip(IpAddr::V4(address)) => feed(&mut digest, 3, &address.octets()),
+            Part::Ip(IpAddr::V6(address)) => feed(&mut digest, 4, &address.octets()),
+            // A kind of part that this version does not know is told apart by how it is shown.
+            other => feed(&mut digest, u8::MAX, format!("{other:?}").as_bytes()),
+        }
+    }
+    let mut text = String::from("~");
+    for byte in digest.finalize().iter().take(DIGEST_BYTES) {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+fn feed(digest: &mut Sha256, kind: u8, bytes: &[u8]) {
+    digest.update([kind]);
+    digest.update((bytes.len() as u64).to_be_bytes());
+    digest.update(bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, Ipv6Addr};
+
+    use gorl_core::Key;
+
+    use super::*;
+
+    fn layout() -> Layout {
+        Layout { prefix: "gorl:".to_owned(), hash_all: false }
+    }
+
+    fn key(key: impl Key) -> String {
+        layout().key(Strategy::TokenBucket, KeyRef::new(key.parts().as_ref()))
+    }
+
+    #[test]
+    fn short_plain_keys_are_readable() {
+        assert_eq!(key("user-123"), "gorl:tb1:user-123");
+        assert_eq!(key("ann@example.com"), "gorl:tb1:ann@example.com");
+        assert_eq!(key(("tenant 7", 42_u8)), "gorl:tb1:tenant 7:=42");
+        assert_eq!(key(-42_i64), "gorl:tb1:=-42");
+        assert_eq!(key(Ipv4Addr::LOCALHOST), "gorl:tb1:=127.0.0.1");
+        assert_eq!(key((Ipv6Addr::LOCALHOST, "/login")), "gorl:tb1:[::1]:/login");
+        assert_eq!(key(("a:b", "c")), "gorl:tb1:a%3ab:c");
+    }
+
+    #[test]
+    fn each_strategy_counts_in_a_key_of_its_own() {
+        let keys = layout().keys(KeyRef::new(&"k".parts()));
+        assert_eq!(keys, ["gorl:fw1:k", "gorl:sw1:k", "gorl:tb1:k", "gorl:lb1:k"]);
+    }
+
+    #[test]
+    fn long_binary_and_secret_keys_are_hashed_and_no_key_is_long() {
+        let (long, colons) = (vec![b'x'; 1 << 20], [b':'; 199]);
+        for odd in [&b"\xff"[..], b"a\0b", b"a\n", "é".as_bytes(), &long, &colons] {
+            let hashed = key(odd.to_vec());
+            assert!(hashed.starts_with("gorl:tb1:~"), "{hashed}");
+            assert_eq!(hashed.len(), "gorl:tb1:~".len() + 2 * DIGEST_BYTES);
+        }
+        let longest = Layout { prefix: "p".repeat(MAX_PREFIX), hash_all: false };
+        for length in 0..400 {
+            let bytes = vec![b':'; length];
+            let parts = [Part::Unsigned(u128::MAX), Part::Bytes(&bytes)];
+            assert!(longest.key(Strategy::FixedWindow, KeyRef::new(&parts)).len() <= 512);
+        }
+        let secret = Layout { hash_all: true, ..layout() };
+        let hashed = secret.key(Strategy::FixedWindow, KeyRef::new(&"token".parts()));
+        assert!(hashed.starts_with("gorl:fw1:~") && !hashed.contains("token"));
+    }
+
+    #[test]
+    fn different_keys_are_written_differently_readable_and_hashed() {
+        let bytes = |text: &'static str| Part::Bytes(text.as_bytes());
+        let v4 = Ipv4Addr::new(1, 2, 3, 4);
+        let keys: Vec<Vec<Part<'_>>> = vec![
+            vec![],
+            vec![bytes("")],
+            vec![bytes(""), bytes("")],
+            vec![bytes("a"), bytes("")],
+            vec![bytes(""), bytes("a")],
+            vec![bytes("a")],
+            vec![bytes("a:b"), bytes("c")],
+            vec![bytes("a"), bytes("b:c")],
+            vec![bytes("a"), bytes("b"), bytes("c")],
+            vec![bytes("a%3ab"), bytes("c")],
+            vec![bytes("=")],
+            vec![bytes("5")],
+            vec![bytes("=5")],
+            vec![Part::Unsigned(5)],
+            vec![Part::Negative(5)],
+            vec![bytes("1.2.3.4")],
+            vec![Part::Ip(v4.into())],
+            vec![Part::Ip(v4.to_ipv6_mapped().into())],
+            vec![Part::Unsigned(0x0102_0304)],
+            vec![bytes("[::1]")],
+            vec![Part::Ip(Ipv6Addr::LOCALHOST.into())],
+            vec![bytes("~")],
+            vec![bytes("{a}")],
+            vec![bytes("a\0b")],
+            vec![bytes("a\0"), bytes("b")],
+        ];
+        for hash_all in [false, true] {
+            let layout = Layout { hash_all, ..layout() };
+            let written = |key: &Vec<Part<'_>>| layout.key(Strategy::FixedWindow, KeyRef::new(key));
+            let mut all: Vec<String> = keys.iter().map(written).collect();
+            all.sort();
+            all.dedup();
+            assert_eq!(all.len(), keys.len(), "hash_all: {hash_all}");
+        }
+    }
+}

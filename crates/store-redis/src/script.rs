@@ -1,0 +1,74 @@
+//! The scripts, one a strategy, and how they are named to the server.
+
+use std::sync::LazyLock;
+
+use gorl_core::Strategy;
+
+/// A script and the digest by which the server knows it.
+pub(crate) struct Script {
+    /// The text, for a server that does not know it yet.
+    pub(crate) text: &'static str,
+    /// The digest, in hexadecimal.
+    pub(crate) digest: String,
+}
+
+impl Script {
+    fn new(text: &'static str) -> Self {
+        Self { text, digest: redis::Script::new(text).get_hash().to_owned() }
+    }
+
+    /// The script that decides and gives back by a strategy.
+    pub(crate) fn of(strategy: Strategy) -> &'static Self {
+        match strategy {
+            Strategy::SlidingWindow => &SLIDING_WINDOW,
+            Strategy::TokenBucket => &TOKEN_BUCKET,
+            Strategy::LeakyBucket => &LEAKY_BUCKET,
+            _ => &FIXED_WINDOW,
+        }
+    }
+
+    /// The script that deletes the keys of every strategy.
+    pub(crate) fn reset() -> &'static Self {
+        &RESET
+    }
+}
+
+/// Puts the parts of a script together, in this order.
+macro_rules! script {
+    ($($part:literal)*) => {
+        LazyLock::new(|| Script::new(concat!($(include_str!(concat!("../lua/", $part, ".lua"))),*)))
+    };
+}
+
+static FIXED_WINDOW: LazyLock<Script> = script!("opening" "fixed_window" "ending");
+static SLIDING_WINDOW: LazyLock<Script> = script!("opening" "exact" "sliding_window" "ending");
+static TOKEN_BUCKET: LazyLock<Script> = script!("opening" "exact" "token_bucket" "bucket" "ending");
+static LEAKY_BUCKET: LazyLock<Script> = script!("opening" "exact" "leaky_bucket" "bucket" "ending");
+static RESET: LazyLock<Script> = script!("reset");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_script_makes_text_of_a_number_but_by_its_whole_format() {
+        let scripts = Strategy::ALL.map(Script::of);
+        for script in scripts.into_iter().chain([Script::reset()]) {
+            let code = script.text.lines().map(|line| line.split("--").next().unwrap_or(""));
+            for line in code {
+                assert!(!line.contains("..") && !line.contains("tostring"), "{line}");
+                assert!(!line.contains("string.format") || line.contains("%.0f"), "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_script_has_a_digest_of_its_own() {
+        let mut digests: Vec<&str> = Strategy::ALL.map(|s| &*Script::of(s).digest).to_vec();
+        digests.push(&Script::reset().digest);
+        digests.sort_unstable();
+        digests.dedup();
+        assert_eq!(digests.len(), 5);
+        assert!(digests.iter().all(|digest| digest.len() == 40));
+    }
+}

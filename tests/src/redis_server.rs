@@ -1,0 +1,120 @@
+//! A Redis server of a test's own: on a free loopback port, without files, ended with the test.
+
+use std::io::{BufRead, BufReader};
+use std::net::{Ipv4Addr, TcpListener};
+use std::process::{Child, Command, Stdio};
+
+use tokio::runtime::Runtime;
+
+/// A server that lives as long as this value.
+#[derive(Debug)]
+pub struct RedisServer {
+    child: Child,
+    port: u16,
+}
+
+/// How often a port that was free may be taken by somebody else before the server has it.
+const TRIES: usize = 20;
+
+impl RedisServer {
+    /// Starts a server and waits until it serves.
+    ///
+    /// # Panics
+    ///
+    /// If there is no `redis-server`: a test that cannot run fails, and says what it needs.
+    #[must_use]
+    pub fn start() -> Self {
+        (0..TRIES).find_map(|_| Self::start_on(free_port())).expect("redis-server starts and serves")
+    }
+
+    /// Starts a server on a port; `None` if it did not come to serve, as when the port is taken.
+    #[must_use]
+    pub fn start_on(port: u16) -> Option<Self> {
+        let mut child = Command::new("redis-server")
+            .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""])
+            .args(["--appendonly", "no", "--daemonize", "no", "--logfile", ""])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| {
+                panic!(
+                    "cannot start redis-server ({error}); install Redis 6.2 or later, on Debian \
+                     and Ubuntu by `apt-get install redis-server`"
+                )
+            });
+        let mut log = BufReader::new(child.stdout.take()?);
+        let mut line = String::new();
+        // The log ends when the server does, so this waits for no longer than it lives.
+        while log.read_line(&mut line).is_ok_and(|length| length > 0) {
+            if line.contains("eady to accept connections") {
+                // The pipe is emptied until the end, or a full one would stop the server.
+                std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
+                return Some(Self { child, port });
+            }
+            line.clear();
+        }
+        let _ = child.wait();
+        None
+    }
+
+    /// The server's address.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}/", self.port)
+    }
+
+    /// The server's port.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Ends the server as a crash does, and starts an empty one on the same port.
+    pub fn restart(&mut self) {
+        self.stop();
+        *self = (0..TRIES).find_map(|_| Self::start_on(self.port)).expect("the port is free again");
+    }
+
+    /// Ends the server as a crash does.
+    pub fn stop(&mut self) {
+        // An error means that it has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// A connection to look at what is stored, beside the store.
+    ///
+    /// # Panics
+    ///
+    /// If the server does not serve.
+    #[must_use]
+    pub fn look(&self) -> redis::Connection {
+        let client = redis::Client::open(self.url()).expect("a valid URL");
+        client.get_connection().expect("the server serves")
+    }
+}
+
+impl Drop for RedisServer {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// A runtime for the connections of a test.
+///
+/// # Panics
+///
+/// If the system gives no threads.
+#[must_use]
+pub fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime")
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+    listener.local_addr().expect("an address").port()
+}
