@@ -113,7 +113,7 @@ pub(crate) struct FieldNames {
 #[derive(Debug, Args)]
 #[command(after_help = TRACE_EXAMPLES)]
 pub(crate) struct TraceArgs {
-    /// Where the counts are kept: `memory`, or `redis://HOST:PORT/DB` in a build that has it
+    /// Where the counts are kept: `memory`, or `redis://HOST:PORT/DB`
     #[arg(long, default_value = "memory", value_name = "STORE")]
     pub(crate) store: String,
 }
@@ -189,7 +189,11 @@ A step:
   peek        optional, true asks without spending
 
 A line that is neither, or is longer than 1 MiB (1048576 bytes), ends the run with
-`error: line N: …` and exit status 2."#;
+`error: line N: …` and exit status 2.
+
+With --store redis://HOST:PORT/DB the scripts in that server decide, at the times you give. Times
+and windows must then be whole microseconds. The keys have a prefix of their own, drawn at random,
+and are removed at the end."#;
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,8 @@
 //! The limiter that both commands drive, behind what a command needs of it.
 
+#[cfg(feature = "redis")]
+mod redis;
+
 use std::sync::Arc;
 
 use gorl::{Decision, Limiter, ManualClock, Policy};
@@ -19,6 +22,15 @@ pub(crate) trait Engine {
     ///
     /// A message when there is no answer: no policy yet, or the engine failed.
     fn step(&mut self, step: &Step) -> Result<Answer, String>;
+
+    /// Removes what the steps left in a store that outlives the program.
+    ///
+    /// # Errors
+    ///
+    /// A message when something may be left.
+    fn finish(&mut self) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// One request at a time the caller chose.
@@ -97,7 +109,7 @@ impl Engine for MemoryEngine {
 
     fn step(&mut self, step: &Step) -> Result<Answer, String> {
         let Some(memory) = &self.memory else {
-            return Err("a step needs a policy before it".to_owned());
+            return Err(NO_POLICY.to_owned());
         };
         // No limit is above u32::MAX, so a cost that is exceeds them all.
         let Ok(cost) = u32::try_from(step.cost) else {
@@ -114,6 +126,8 @@ impl Engine for MemoryEngine {
     }
 }
 
+const NO_POLICY: &str = "a step needs a policy before it";
+
 /// The engine that `--store` names.
 ///
 /// # Errors
@@ -124,10 +138,23 @@ pub(crate) fn by_name(store: &str) -> Result<Box<dyn Engine>, String> {
     if store == "memory" {
         return Ok(Box::new(MemoryEngine::default()));
     }
-    if store.starts_with("redis://") || store.starts_with("rediss://") {
-        return Err("this build has no Redis engine; it comes with the `redis` feature".to_owned());
+    if store.starts_with("rediss://") {
+        return Err("this build has no TLS; --store takes `redis://` without it".to_owned());
+    }
+    if store.starts_with("redis://") || store.starts_with("unix:") {
+        return redis(store);
     }
     Err("--store must be `memory` or `redis://HOST:PORT/DB`".to_owned())
+}
+
+#[cfg(feature = "redis")]
+fn redis(url: &str) -> Result<Box<dyn Engine>, String> {
+    Ok(Box::new(redis::RedisEngine::new(url)?))
+}
+
+#[cfg(not(feature = "redis"))]
+fn redis(_: &str) -> Result<Box<dyn Engine>, String> {
+    Err("this build has no Redis engine; it comes with the `redis` feature".to_owned())
 }
 
 #[cfg(test)]
@@ -176,7 +203,8 @@ mod tests {
     #[test]
     fn stores_are_told_by_name_and_passwords_are_not_repeated() {
         assert!(by_name("memory").is_ok());
-        for store in ["redis://u:secret@h/0", "rediss://u:secret@h", "http://u:secret@h", ""] {
+        let nobody = "redis://u:secret@127.0.0.1:1/0";
+        for store in [nobody, "redis://u:secret@:x", "rediss://u:secret@h", "http://u:secret@h", ""] {
             let error = by_name(store).err().unwrap();
             assert!(!error.contains("secret"), "{error}");
         }

@@ -17,9 +17,10 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
     let mut input = Lines::new(BufReader::with_capacity(1 << 16, io::stdin().lock()));
     let mut output = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let done = trace(&mut *engine, &mut input, &mut output);
+    let finished = engine.finish().map_err(Failure::Message);
     // The answers before a bad line stand, so they are written before the error is told.
     output.flush().map_err(Failure::from_output)?;
-    done
+    done.and(finished)
 }
 
 fn trace<R: io::Read>(

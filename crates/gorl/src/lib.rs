@@ -40,9 +40,26 @@
 //!
 //! - `memory` (default): [`Limiter`], over an in-process store. Its `check` answers at once and
 //!   cannot fail.
+//! - `redis`: `RedisStore`, whose counts many processes share, for [`AsyncLimiter`]. It counts in
+//!   microseconds and needs tokio.
 //!
 //! [`AsyncLimiter`] runs over any [`Store`], such as one that many processes share; its `check` is
-//! awaited and returns a `Result`.
+//! awaited and returns a `Result`:
+//!
+//! ```no_run
+//! # #[cfg(feature = "redis")] {
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::time::Duration;
+//! use gorl::{AsyncLimiter, Policy, RedisStore};
+//!
+//! let store = RedisStore::connect("redis://127.0.0.1/").await?;
+//! let limiter = AsyncLimiter::new(Policy::sliding_window(5, Duration::from_secs(60))?, store);
+//! assert!(limiter.check("user-123").await?.is_allowed());
+//! # Ok(())
+//! # }
+//! # }
+//! ```
 #![forbid(unsafe_code)]
 
 mod async_limiter;
@@ -61,6 +78,8 @@ pub use gorl_core::{
 };
 #[cfg(feature = "memory")]
 pub use gorl_store_mem::{MemoryStore, MemoryStoreBuilder, SystemClock};
+#[cfg(feature = "redis")]
+pub use gorl_store_redis::{RedisStore, RedisStoreBuilder};
 #[cfg(feature = "memory")]
 pub use limiter::Limiter;
 #[cfg(feature = "memory")]
@@ -70,6 +89,6 @@ pub use limiter_builder::LimiterBuilder;
 pub use gorl_core as core;
 
 /// The README's examples are tests, so that they cannot go stale.
-#[cfg(all(doctest, feature = "memory"))]
+#[cfg(all(doctest, feature = "memory", feature = "redis"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;

@@ -45,7 +45,7 @@ fn run(file: &str, cases: usize, steps: usize) {
 
 #[test]
 fn the_vectors_of_the_reports() {
-    run("reports", 24, 4_737);
+    run("reports", 22, 3_934);
 }
 
 #[test]
