@@ -24,15 +24,26 @@ impl RedisServer {
     /// If there is no `redis-server`: a test that cannot run fails, and says what it needs.
     #[must_use]
     pub fn start() -> Self {
-        (0..TRIES).find_map(|_| Self::start_on(free_port())).expect("redis-server starts and serves")
+        Self::start_with(&[])
+    }
+
+    /// Starts a server with further options.
+    ///
+    /// # Panics
+    ///
+    /// As [`start`](Self::start).
+    #[must_use]
+    pub fn start_with(options: &[&str]) -> Self {
+        let started = (0..TRIES).find_map(|_| Self::start_on(free_port(), options));
+        started.expect("redis-server starts and serves")
     }
 
     /// Starts a server on a port; `None` if it did not come to serve, as when the port is taken.
-    #[must_use]
-    pub fn start_on(port: u16) -> Option<Self> {
+    fn start_on(port: u16, options: &[&str]) -> Option<Self> {
         let mut child = Command::new("redis-server")
             .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""])
             .args(["--appendonly", "no", "--daemonize", "no", "--logfile", ""])
+            .args(options)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()
@@ -70,9 +81,37 @@ impl RedisServer {
     }
 
     /// Ends the server as a crash does, and starts an empty one on the same port.
+    ///
+    /// # Panics
+    ///
+    /// If it does not start.
     pub fn restart(&mut self) {
         self.stop();
-        *self = (0..TRIES).find_map(|_| Self::start_on(self.port)).expect("the port is free again");
+        let again = (0..TRIES).find_map(|_| Self::start_on(self.port, &[]));
+        *self = again.expect("the port is free again");
+    }
+
+    /// Stops the server from running, as a machine does that is out of time.
+    ///
+    /// # Panics
+    ///
+    /// If the signal cannot be sent.
+    pub fn freeze(&self) {
+        self.signal("-STOP");
+    }
+
+    /// Lets the server run again.
+    ///
+    /// # Panics
+    ///
+    /// If the signal cannot be sent.
+    pub fn thaw(&self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, signal: &str) {
+        let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
+        assert!(sent.is_ok_and(|status| status.success()), "kill {signal}");
     }
 
     /// Ends the server as a crash does.

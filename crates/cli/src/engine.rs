@@ -204,7 +204,8 @@ mod tests {
     fn stores_are_told_by_name_and_passwords_are_not_repeated() {
         assert!(by_name("memory").is_ok());
         let nobody = "redis://u:secret@127.0.0.1:1/0";
-        for store in [nobody, "redis://u:secret@:x", "rediss://u:secret@h", "http://u:secret@h", ""] {
+        for store in [nobody, "redis://u:secret@:x", "rediss://u:secret@h", "http://u:secret@h", ""]
+        {
             let error = by_name(store).err().unwrap();
             assert!(!error.contains("secret"), "{error}");
         }

@@ -57,8 +57,8 @@ pub trait KeyPart {
 /// assert_eq!(("tenant", 7_u64).parts().as_ref(), [Part::Bytes(b"tenant"), Part::Unsigned(7)]);
 /// ```
 pub trait Key {
-    /// The array of parts.
-    type Parts<'a>: AsRef<[Part<'a>]>
+    /// The array of parts. It may be held while a store is awaited, so it can change threads.
+    type Parts<'a>: AsRef<[Part<'a>]> + Send
     where
         Self: 'a;
 

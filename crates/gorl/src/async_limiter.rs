@@ -1,5 +1,6 @@
 //! The front door over any store: awaited, and honest when the store has no answer.
 
+use std::future::Future;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -51,8 +52,11 @@ impl AsyncLimiter {
     /// # Errors
     ///
     /// [`StoreError`] if the store has no answer; that is not a denial.
-    pub async fn check(&self, key: impl Key) -> Result<Decision, StoreError> {
-        without_cost_error(self.decide(&key, 1, Action::Take).await)
+    pub fn check<'a>(
+        &'a self,
+        key: impl Key + Send + 'a,
+    ) -> impl Future<Output = Result<Decision, StoreError>> + Send + 'a {
+        async move { without_cost_error(self.decide(key, 1, Action::Take).await) }
     }
 
     /// Spends `cost` of the key's budget if that much is left; all of it or nothing.
@@ -80,8 +84,12 @@ impl AsyncLimiter {
     ///
     /// [`DecideError::Cost`] if `cost` is above the policy's capacity, and [`DecideError::Store`]
     /// if the store has no answer.
-    pub async fn check_n(&self, key: impl Key, cost: u32) -> Result<Decision, DecideError> {
-        self.decide(&key, cost, Action::Take).await
+    pub fn check_n<'a>(
+        &'a self,
+        key: impl Key + Send + 'a,
+        cost: u32,
+    ) -> impl Future<Output = Result<Decision, DecideError>> + Send + 'a {
+        self.decide(key, cost, Action::Take)
     }
 
     /// What [`check`](Self::check) would answer, spending nothing.
@@ -89,8 +97,11 @@ impl AsyncLimiter {
     /// # Errors
     ///
     /// As [`check`](Self::check).
-    pub async fn peek(&self, key: impl Key) -> Result<Decision, StoreError> {
-        without_cost_error(self.decide(&key, 1, Action::Peek).await)
+    pub fn peek<'a>(
+        &'a self,
+        key: impl Key + Send + 'a,
+    ) -> impl Future<Output = Result<Decision, StoreError>> + Send + 'a {
+        async move { without_cost_error(self.decide(key, 1, Action::Peek).await) }
     }
 
     /// What [`check_n`](Self::check_n) would answer, spending nothing.
@@ -98,8 +109,12 @@ impl AsyncLimiter {
     /// # Errors
     ///
     /// As [`check_n`](Self::check_n).
-    pub async fn peek_n(&self, key: impl Key, cost: u32) -> Result<Decision, DecideError> {
-        self.decide(&key, cost, Action::Peek).await
+    pub fn peek_n<'a>(
+        &'a self,
+        key: impl Key + Send + 'a,
+        cost: u32,
+    ) -> impl Future<Output = Result<Decision, DecideError>> + Send + 'a {
+        self.decide(key, cost, Action::Peek)
     }
 
     /// Gives `cost` back to a key, never past full.
@@ -107,12 +122,18 @@ impl AsyncLimiter {
     /// # Errors
     ///
     /// [`StoreError`] if the store failed or cannot give back.
-    pub async fn give_back(&self, key: impl Key, cost: u32) -> Result<(), StoreError> {
-        let policy = self.policy();
-        let parts = key.parts();
-        let key = KeyRef::new(parts.as_ref());
-        let request = Request { policy: &policy, key, cost, action: Action::Take };
-        self.store.give_back_dyn(request).await
+    pub fn give_back<'a>(
+        &'a self,
+        key: impl Key + Send + 'a,
+        cost: u32,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send + 'a {
+        async move {
+            let policy = self.policy();
+            let parts = key.parts();
+            let key = KeyRef::new(parts.as_ref());
+            let request = Request { policy: &policy, key, cost, action: Action::Take };
+            self.store.give_back_dyn(request).await
+        }
     }
 
     /// Forgets a key: its next request is its first.
@@ -120,8 +141,11 @@ impl AsyncLimiter {
     /// # Errors
     ///
     /// [`StoreError`] if the store failed or cannot reset.
-    pub async fn reset(&self, key: impl Key) -> Result<(), StoreError> {
-        self.store.reset_dyn(KeyRef::new(key.parts().as_ref())).await
+    pub fn reset<'a>(
+        &'a self,
+        key: impl Key + Send + 'a,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send + 'a {
+        async move { self.store.reset_dyn(KeyRef::new(key.parts().as_ref())).await }
     }
 
     /// The policy in force.
@@ -137,16 +161,18 @@ impl AsyncLimiter {
         self.store.policy_replaced_dyn(&old, &policy);
     }
 
-    async fn decide<K: Key>(
-        &self,
-        key: &K,
+    fn decide<'a>(
+        &'a self,
+        key: impl Key + Send + 'a,
         cost: u32,
         action: Action,
-    ) -> Result<Decision, DecideError> {
-        let policy = self.policy();
-        let parts = key.parts();
-        let key = KeyRef::new(parts.as_ref());
-        self.store.decide_dyn(Request { policy: &policy, key, cost, action }).await
+    ) -> impl Future<Output = Result<Decision, DecideError>> + Send + 'a {
+        async move {
+            let policy = self.policy();
+            let parts = key.parts();
+            let key = KeyRef::new(parts.as_ref());
+            self.store.decide_dyn(Request { policy: &policy, key, cost, action }).await
+        }
     }
 }
 

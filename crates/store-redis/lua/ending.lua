@@ -4,7 +4,7 @@
 -- The milliseconds from now until the key is at rest, rounded up.
 local function until_rest(rested)
   if by_server then
-    return math.ceil(rested / 1000) - math.floor(now / 1000)
+    return math.min(math.ceil(rested / 1000), EXACT - 1) - math.floor(now / 1000)
   end
   return math.ceil((rested - now) / 1000)
 end
@@ -53,7 +53,24 @@ end
 -- A denial changes no count. But a key whose expiry was removed, or is that of a policy with a
 -- shorter memory, gets the one that it should have.
 local rested = rested_at()
-if stored and redis.call('PTTL', KEYS[1]) < math.min(until_rest(rested), EXACT - 1) then
+local function expires_early()
+  local left = redis.call('PTTL', KEYS[1])
+  if left < 0 then
+    return true
+  end
+  if not by_server then
+    -- The caller's clock need not run as the server's does, and is not held against it too closely.
+    return left < until_rest(rested) - 1000
+  end
+  if left >= until_rest(rested) then
+    return false
+  end
+  -- A millisecond may have begun between the two readings of the clock.
+  local time = redis.call('TIME')
+  local ms = time[1] * 1000 + math.floor(time[2] / 1000)
+  return left < math.min(math.ceil(rested / 1000), EXACT - 1) - ms
+end
+if stored and expires_early() then
   local option, value = expiry(rested)
   redis.call(option == 'PXAT' and 'PEXPIREAT' or 'PEXPIRE', KEYS[1], value)
 end

@@ -32,11 +32,8 @@ fn run(file: &str, cases: usize, steps: usize) {
             engine.at(step.at_ns);
             // The server is shared by all cases, their keys are not.
             let key = format!("{number} {}", step.key);
-            let seen = if step.peek {
-                engine.peek(&key, step.cost)
-            } else {
-                engine.take(&key, step.cost)
-            };
+            let seen =
+                if step.peek { engine.peek(&key, step.cost) } else { engine.take(&key, step.cost) };
             let place = format!("{} on {policy}, step {index}: {step:?}", case.name);
             assert_eq!(seen, in_micros(step.answer(&policy)), "{place}");
         }

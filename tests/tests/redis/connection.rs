@@ -1,0 +1,189 @@
+//! The connection: deadlines, errors that are typed, and recovery without being asked.
+
+use std::error::Error;
+use std::net::{Ipv4Addr, TcpListener};
+use std::time::{Duration, Instant};
+
+use gorl::{AsyncLimiter, RedisStore};
+use gorl_core::{StoreError, StoreErrorKind, Strategy};
+use gorl_tests::{RedisServer, runtime};
+use redis::Commands;
+use tokio::runtime::Runtime;
+
+use super::{DAY, policy};
+
+/// How long a recovery may take before the test calls it none.
+const RECOVERY: Duration = Duration::from_secs(10);
+
+fn connect(runtime: &Runtime, url: &str) -> Result<RedisStore, StoreError> {
+    runtime.block_on(RedisStore::connect(url))
+}
+
+fn limiter(runtime: &Runtime, server: &RedisServer) -> AsyncLimiter {
+    let policy = policy(Strategy::LeakyBucket, 100_000, 3_650 * DAY);
+    let builder = RedisStore::builder(server.url()).command_timeout(Duration::from_secs(5));
+    let store = runtime.block_on(builder.connect()).expect("the server serves");
+    AsyncLimiter::new(policy, store)
+}
+
+/// Asks until there is an answer; the number of errors before it.
+fn errors_until_answered(runtime: &Runtime, limiter: &AsyncLimiter) -> usize {
+    let started = Instant::now();
+    let mut errors = 0;
+    while let Err(error) = runtime.block_on(limiter.peek("k")) {
+        assert_eq!(error.kind(), StoreErrorKind::Unavailable, "{error:?}");
+        assert!(started.elapsed() < RECOVERY, "no recovery after {errors} errors: {error:?}");
+        errors += 1;
+    }
+    errors
+}
+
+#[test]
+fn building_outside_of_a_runtime_is_an_error() {
+    let error = pollster::block_on(RedisStore::connect("redis://127.0.0.1/")).expect_err("none");
+    assert_eq!(error.kind(), StoreErrorKind::Other);
+    assert!(error.source().expect("a cause").to_string().contains("tokio runtime"));
+}
+
+#[test]
+fn requests_may_come_from_outside_of_the_runtime() {
+    let (server, runtime) = (RedisServer::start(), runtime());
+    let limiter = limiter(&runtime, &server);
+    assert!(pollster::block_on(limiter.check("k")).expect("the server answers").is_allowed());
+}
+
+#[test]
+fn a_url_that_is_none_is_an_error_that_does_not_repeat_it() {
+    let runtime = runtime();
+    for url in ["", "http://u:secret@h/", "redis://u:secret@:x/", "rediss://u:secret@127.0.0.1/"] {
+        let error = connect(&runtime, url).expect_err("no server");
+        let text = format!("{error} {error:?} {}", error.source().expect("a cause"));
+        assert!(!text.contains("secret"), "{text}");
+        assert_eq!(error.kind(), StoreErrorKind::Other, "{url}");
+    }
+    let long = RedisStore::builder("redis://127.0.0.1/").prefix("p".repeat(257));
+    let error = runtime.block_on(long.connect()).expect_err("too long");
+    assert!(error.source().expect("a cause").to_string().contains("prefix"));
+}
+
+#[test]
+fn a_refused_connection_is_unavailable_at_once() {
+    let (mut server, runtime) = (RedisServer::start(), runtime());
+    server.stop();
+    let error = connect(&runtime, &server.url()).expect_err("nobody listens");
+    assert_eq!(error.kind(), StoreErrorKind::Unavailable);
+}
+
+#[test]
+fn a_listener_that_never_answers_costs_the_connect_deadline() {
+    let runtime = runtime();
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+    let port = listener.local_addr().expect("an address").port();
+    let deadline = Duration::from_millis(100);
+    let builder =
+        RedisStore::builder(format!("redis://127.0.0.1:{port}/")).connect_timeout(deadline);
+    let started = Instant::now();
+    let error = runtime.block_on(builder.connect()).expect_err("nobody answers");
+    assert_eq!(error.kind(), StoreErrorKind::Timeout);
+    assert!(started.elapsed() >= deadline && started.elapsed() < RECOVERY);
+}
+
+#[test]
+fn a_frozen_server_costs_the_command_deadline_and_late_replies_are_nobodys() {
+    let (server, runtime) = (RedisServer::start(), runtime());
+    let deadline = Duration::from_millis(100);
+    let builder = RedisStore::builder(server.url()).command_timeout(deadline);
+    let store = runtime.block_on(builder.connect()).expect("the server serves");
+    let limiter = AsyncLimiter::new(policy(Strategy::LeakyBucket, 100, 3_650 * DAY), store);
+    assert!(runtime.block_on(limiter.check("k")).expect("it answers").is_allowed());
+    server.freeze();
+    let started = Instant::now();
+    let asked: Vec<_> = (0..20)
+        .map(|_| {
+            let limiter = limiter.clone();
+            runtime.spawn(async move { limiter.check("k").await })
+        })
+        .collect();
+    for task in asked {
+        let error = runtime.block_on(task).expect("no panic").expect_err("no answer");
+        assert_eq!(error.kind(), StoreErrorKind::Timeout);
+    }
+    assert!(started.elapsed() >= deadline && started.elapsed() < RECOVERY);
+    server.thaw();
+    // What was asked meanwhile may have been counted, once each; its answers reach nobody else.
+    let other = runtime.block_on(limiter.check_n("other", 7)).expect("the server answers");
+    assert_eq!(other.remaining(), 93);
+    let left = runtime.block_on(limiter.peek("k")).expect("the server answers").remaining();
+    assert!((79..=99).contains(&left), "{left}");
+}
+
+#[test]
+fn a_log_in_that_is_refused_is_unavailable() {
+    let runtime = runtime();
+    let server = RedisServer::start_with(&["--requirepass", "hunter2"]);
+    let error = connect(&runtime, &server.url()).expect_err("no password");
+    assert_eq!(error.kind(), StoreErrorKind::Unavailable);
+    let wrong = format!("redis://:hunter3@127.0.0.1:{}/", server.port());
+    let error = connect(&runtime, &wrong).expect_err("a wrong password");
+    assert_eq!(error.kind(), StoreErrorKind::Unavailable);
+    assert!(!format!("{error:?}").contains("hunter3"));
+    let right = format!("redis://:hunter2@127.0.0.1:{}/5", server.port());
+    assert!(connect(&runtime, &right).is_ok());
+}
+
+#[test]
+fn r62_a_server_that_forgot_the_scripts_counts_each_request_once() {
+    let (mut server, runtime) = (RedisServer::start(), runtime());
+    let limiter = limiter(&runtime, &server);
+    for round in 0..2 {
+        assert!(runtime.block_on(limiter.check("k")).expect("it answers").is_allowed());
+        let before = runtime.block_on(limiter.peek("k")).expect("it answers").remaining();
+        let () = redis::cmd("SCRIPT").arg("FLUSH").query(&mut server.look()).expect("it answers");
+        let asked: Vec<_> = (0..100)
+            .map(|_| {
+                let limiter = limiter.clone();
+                runtime.spawn(async move { limiter.check("k").await })
+            })
+            .collect();
+        for task in asked {
+            let answer = runtime.block_on(task).expect("no panic");
+            assert!(answer.expect("the server answers").is_allowed());
+        }
+        let after = runtime.block_on(limiter.peek("k")).expect("it answers").remaining();
+        assert_eq!(before - after, 100, "round {round}");
+        server.restart();
+        errors_until_answered(&runtime, &limiter);
+    }
+}
+
+#[test]
+fn a_killed_connection_is_replaced() {
+    let (server, runtime) = (RedisServer::start(), runtime());
+    let limiter = limiter(&runtime, &server);
+    assert!(runtime.block_on(limiter.check("k")).expect("it answers").is_allowed());
+    for _ in 0..20 {
+        let mut look = server.look();
+        let kill = redis::cmd("CLIENT").arg("KILL").arg("TYPE").arg("normal").take();
+        let killed: usize = kill.query(&mut look).expect("the server answers");
+        assert_eq!(killed, 1, "the store has one connection");
+        let errors = errors_until_answered(&runtime, &limiter);
+        assert!(errors <= 1, "{errors} requests failed for one lost connection");
+    }
+    let counted: String = server.look().get("gorl:lb1:k").expect("the server answers");
+    assert!(counted.ends_with(" 1 0"), "{counted}");
+}
+
+#[test]
+fn a_server_that_comes_back_is_found_by_the_first_request() {
+    let (mut server, runtime) = (RedisServer::start(), runtime());
+    let limiter = limiter(&runtime, &server);
+    assert!(runtime.block_on(limiter.check("k")).expect("it answers").is_allowed());
+    server.stop();
+    for _ in 0..50 {
+        let error = runtime.block_on(limiter.check("k")).expect_err("nobody listens");
+        assert_eq!(error.kind(), StoreErrorKind::Unavailable, "{error:?}");
+    }
+    server.restart();
+    let decision = runtime.block_on(limiter.check("k")).expect("the first request is served");
+    assert!(decision.is_allowed());
+}
