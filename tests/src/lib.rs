@@ -7,6 +7,6 @@ mod redis_server;
 mod vectors;
 
 pub use driver::{CoreDriver, Driver, LimiterDriver, ModelDriver, StoreDriver, on_every_engine};
-pub use redis_driver::RedisDriver;
-pub use redis_server::{RedisServer, runtime};
+pub use redis_driver::{RedisDriver, runtime};
+pub use redis_server::RedisServer;
 pub use vectors::{Case, Expect, Step, read_vectors};

@@ -14,7 +14,7 @@ use gorl_testkit::{Answer, Figures};
 use redis::Commands;
 use tokio::runtime::Runtime;
 
-use crate::{Driver, RedisServer, runtime};
+use crate::{Driver, RedisServer};
 
 /// The Redis store under a policy and a clock that the test sets, checked at each step against
 /// core over a map of states that forgets nothing.
@@ -205,4 +205,18 @@ impl Driver for RedisDriver {
     fn set_policy(&mut self, policy: Policy) {
         self.policy = policy.in_micros().expect("a window of whole microseconds");
     }
+}
+
+/// A runtime for the connections of a test.
+///
+/// # Panics
+///
+/// If the system gives no threads.
+#[must_use]
+pub fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime")
 }

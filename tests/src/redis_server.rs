@@ -4,8 +4,6 @@ use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, TcpListener};
 use std::process::{Child, Command, Stdio};
 
-use tokio::runtime::Runtime;
-
 /// A server that lives as long as this value.
 #[derive(Debug)]
 pub struct RedisServer {
@@ -137,20 +135,6 @@ impl Drop for RedisServer {
     fn drop(&mut self) {
         self.stop();
     }
-}
-
-/// A runtime for the connections of a test.
-///
-/// # Panics
-///
-/// If the system gives no threads.
-#[must_use]
-pub fn runtime() -> Runtime {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .expect("a runtime")
 }
 
 fn free_port() -> u16 {

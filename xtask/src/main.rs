@@ -7,6 +7,7 @@ mod command;
 mod loom;
 mod metadata;
 mod no_std;
+mod redis;
 mod test;
 mod tidy;
 

@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use crate::command::{self, cargo, root};
 use crate::metadata::{Package, Workspace};
-use crate::no_std;
+use crate::{no_std, redis};
 
 /// What was asked on the command line.
 #[derive(Debug, Default)]
@@ -20,6 +20,10 @@ pub(crate) struct Options {
 
 /// Runs the tests, or the part of them that was asked for.
 pub(crate) fn run(options: &Options) -> Result<()> {
+    // A part of the tests may well need no server; if it does, its failure says so.
+    if options.runner_args.is_empty() {
+        redis::ensure()?;
+    }
     let mut runner = runner();
     if options.long {
         runner.env("GORL_LONG", "1");

@@ -3,6 +3,7 @@
 mod conformance;
 mod connection;
 mod differential;
+mod edges;
 mod expiry;
 mod foreign;
 mod reports;
