@@ -38,7 +38,7 @@ impl RedisServer {
 
     /// Starts a server on a port; `None` if it did not come to serve, as when the port is taken.
     fn start_on(port: u16, options: &[&str]) -> Option<Self> {
-        let mut child = Command::new("redis-server")
+        let child = Command::new("redis-server")
             .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""])
             .args(["--appendonly", "no", "--daemonize", "no", "--logfile", ""])
             .args(options)
@@ -51,18 +51,18 @@ impl RedisServer {
                      and Ubuntu by `apt-get install redis-server`"
                 )
             });
-        let mut log = BufReader::new(child.stdout.take()?);
+        let mut server = Self { child, port };
+        let mut log = BufReader::new(server.child.stdout.take()?);
         let mut line = String::new();
         // The log ends when the server does, so this waits for no longer than it lives.
         while log.read_line(&mut line).is_ok_and(|length| length > 0) {
             if line.contains("eady to accept connections") {
                 // The pipe is emptied until the end, or a full one would stop the server.
                 std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
-                return Some(Self { child, port });
+                return Some(server);
             }
             line.clear();
         }
-        let _ = child.wait();
         None
     }
 

@@ -34,6 +34,9 @@ pub struct AsyncLimiter {
     policy: Arc<ArcSwap<Policy>>,
 }
 
+// The futures say themselves that they may change threads, which an `async fn` cannot: where one
+// with a borrowed key is spawned, the compiler does not find it out.
+#[expect(clippy::manual_async_fn, reason = "these promise `Send`")]
 impl AsyncLimiter {
     /// A limiter that asks `store`.
     #[must_use]
