@@ -47,7 +47,7 @@ impl RedisServer {
             .spawn()
             .unwrap_or_else(|error| {
                 panic!(
-                    "cannot start redis-server ({error}); install Redis 6.2 or later, on Debian \
+                    "cannot start redis-server ({error}); install Redis 7 or later, on Debian \
                      and Ubuntu by `apt-get install redis-server`"
                 )
             });

@@ -34,5 +34,5 @@ fn is_root() -> bool {
 }
 
 const MISSING: &str = "redis-server is not installed, and the tests of the Redis store start their \
-                       own; install Redis 6.2 or later: `apt-get install redis-server` on Debian \
+                       own; install Redis 7 or later: `apt-get install redis-server` on Debian \
                        and Ubuntu, `brew install redis` on macOS";

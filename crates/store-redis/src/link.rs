@@ -1,7 +1,8 @@
 //! The one connection that all callers share, and how it comes back when it is lost.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gorl_core::StoreErrorKind;
 use redis::aio::MultiplexedConnection;
@@ -25,6 +26,9 @@ struct Inner {
     connect_timeout: Duration,
     runtime: Handle,
     status: watch::Sender<Status>,
+    began: Instant,
+    /// When the server was last heard, in milliseconds since `began`.
+    heard_ms: AtomicU64,
 }
 
 /// Where the connection stands. Connections are numbered, so that news of an old one is not taken
@@ -37,10 +41,10 @@ enum Status {
 
 /// Why a command has no answer.
 pub(crate) enum CallError {
-    /// There is no connection; the command was not sent.
-    NoConnection(Failure),
-    /// The command was sent, or may have been.
-    Failed(RedisError),
+    /// There was no connection, or no answer in time.
+    Failure(Failure),
+    /// What the server said, or how the connection broke.
+    Redis(RedisError),
 }
 
 /// How many commands may wait for the connection's writer before callers wait for each other.
@@ -51,7 +55,9 @@ impl Link {
     pub(crate) fn new(client: Client, connect_timeout: Duration, runtime: Handle) -> Self {
         let why = Failure::new(StoreErrorKind::Unavailable, "not connected yet");
         let (status, _) = watch::channel(Status::Down { number: 0, why });
-        Self { inner: Arc::new(Inner { client, connect_timeout, runtime, status }) }
+        let (began, heard_ms) = (Instant::now(), AtomicU64::new(0));
+        let inner = Inner { client, connect_timeout, runtime, status, began, heard_ms };
+        Self { inner: Arc::new(inner) }
     }
 
     /// The runtime that the connection lives on.
@@ -66,14 +72,27 @@ impl Link {
 
     /// Sends one command, once.
     pub(crate) async fn call(&self, command: &Cmd) -> Result<Value, CallError> {
-        let (number, mut connection) = self.connection().await.map_err(CallError::NoConnection)?;
+        let (number, mut connection) = self.connection().await.map_err(CallError::Failure)?;
         let answer = command.query_async::<Value>(&mut connection).await;
-        answer.map_err(|error| {
-            if failure::asks_for_another_connection(&error) {
-                self.inner.lost(number);
-            }
-            CallError::Failed(error)
-        })
+        match &answer {
+            Err(error) if failure::asks_for_another_connection(error) => self.inner.lost(number),
+            _ => self.inner.heard(),
+        }
+        answer.map_err(CallError::Redis)
+    }
+
+    /// Notes that a caller waited in vain. A connection on which nothing has been heard for as long
+    /// as one may take to make is given up: the other side may be gone without a word.
+    pub(crate) fn in_vain(&self) {
+        let inner = &self.inner;
+        let number = match &*inner.status.borrow() {
+            Status::Up { number, .. } => *number,
+            Status::Connecting { .. } | Status::Down { .. } => return,
+        };
+        let heard = Duration::from_millis(inner.heard_ms.load(Ordering::Relaxed));
+        if inner.began.elapsed().saturating_sub(heard) > inner.connect_timeout {
+            inner.lost(number);
+        }
     }
 
     /// The connection, or the failure of an attempt that was made while this call waited.
@@ -104,6 +123,12 @@ impl Link {
 }
 
 impl Inner {
+    /// Notes that the server was heard now.
+    fn heard(&self) {
+        let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.heard_ms.store(now, Ordering::Relaxed);
+    }
+
     /// Starts an attempt to replace connection `number`, unless another has taken its place.
     fn lost(self: &Arc<Self>, number: u64) {
         let is_news = self.status.send_if_modified(|status| {
@@ -170,6 +195,7 @@ impl Attempt {
         let Some(inner) = self.inner.upgrade() else {
             return;
         };
+        inner.heard();
         inner.status.send_if_modified(|status| {
             let is_ours = matches!(status, Status::Connecting { number } if *number == self.number);
             if is_ours {

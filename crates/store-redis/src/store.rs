@@ -123,7 +123,7 @@ impl RedisStore {
         command.arg(&script.digest);
         arguments(&mut command);
         match self.link.call(&command).await {
-            Err(CallError::Failed(error)) if failure::is_unknown_script(&error) => {
+            Err(CallError::Redis(error)) if failure::is_unknown_script(&error) => {
                 let mut command = redis::cmd("EVAL");
                 command.arg(script.text);
                 arguments(&mut command);
@@ -145,7 +145,8 @@ impl RedisStore {
             tokio::time::timeout(deadline, answer)
         };
         timed.await.unwrap_or_else(|_| {
-            Err(CallError::NoConnection(Failure::timeout("the request", deadline)))
+            self.link.in_vain();
+            Err(CallError::Failure(Failure::timeout("the request", deadline)))
         })
     }
 
@@ -226,9 +227,9 @@ impl CallError {
     /// The failure, which names the key if its value is what is wrong.
     fn naming(self, key: &str) -> Failure {
         match self {
-            Self::NoConnection(failure) => failure,
-            Self::Failed(error) if failure::is_wrong_type(&error) => Failure::foreign(key),
-            Self::Failed(error) => error.into(),
+            Self::Failure(failure) => failure,
+            Self::Redis(error) if failure::is_wrong_type(&error) => Failure::foreign(key),
+            Self::Redis(error) => error.into(),
         }
     }
 }

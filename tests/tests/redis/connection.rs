@@ -10,6 +10,7 @@ use gorl_tests::{RedisServer, runtime};
 use redis::Commands;
 use tokio::runtime::Runtime;
 
+use super::proxy::Proxy;
 use super::{DAY, policy};
 
 /// How long a recovery may take before the test calls it none.
@@ -186,4 +187,54 @@ fn a_server_that_comes_back_is_found_by_the_first_request() {
     server.restart();
     let decision = runtime.block_on(limiter.check("k")).expect("the first request is served");
     assert!(decision.is_allowed());
+}
+
+#[test]
+fn a_connection_that_went_silent_is_given_up() {
+    let (server, runtime) = (RedisServer::start(), runtime());
+    let proxy = Proxy::start(server.port());
+    let builder = RedisStore::builder(format!("redis://127.0.0.1:{}/", proxy.port))
+        .connect_timeout(Duration::from_millis(200))
+        .command_timeout(Duration::from_millis(100));
+    let store = runtime.block_on(builder.connect()).expect("the server serves");
+    let limiter = AsyncLimiter::new(policy(Strategy::LeakyBucket, 100, 3_650 * DAY), store);
+    assert!(runtime.block_on(limiter.check("k")).expect("it answers").is_allowed());
+    // Nobody closes the connection; what is sent on it arrives nowhere.
+    proxy.lose_the_first(1);
+    let started = Instant::now();
+    let mut errors = 0;
+    while let Err(error) = runtime.block_on(limiter.check("k")) {
+        assert_eq!(error.kind(), StoreErrorKind::Timeout, "{error:?}");
+        assert!(started.elapsed() < RECOVERY, "the connection was kept");
+        errors += 1;
+    }
+    assert!(errors > 0, "the connection was not silent");
+}
+
+#[test]
+fn the_commands_that_the_book_grants_are_enough() {
+    let runtime = runtime();
+    let book = include_str!("../../../docs/src/redis.md");
+    let grant = book.lines().find(|line| line.starts_with("ACL SETUSER")).expect("in the book");
+    let server = RedisServer::start();
+    let mut words = grant.split(' ');
+    let mut setuser = redis::cmd(words.next().expect("a command"));
+    words.for_each(|word| {
+        setuser.arg(word);
+    });
+    let () = setuser.query(&mut server.look()).expect("the server takes it");
+    let url = format!("redis://limiter:PASSWORD@127.0.0.1:{}/", server.port());
+    let builder = RedisStore::builder(url).command_timeout(Duration::from_secs(5));
+    let store = runtime.block_on(builder.connect()).expect("the user is let in");
+    let limiter = AsyncLimiter::new(policy(Strategy::TokenBucket, 2, 3_650 * DAY), store);
+    for allowed in [true, true, false] {
+        let decision = runtime.block_on(limiter.check("k")).expect("it answers");
+        assert_eq!(decision.is_allowed(), allowed);
+    }
+    let () = server.look().persist("gorl:tb1:k").expect("the server answers");
+    assert!(!runtime.block_on(limiter.check("k")).expect("it answers").is_allowed());
+    assert!(!runtime.block_on(limiter.peek("k")).expect("it answers").is_allowed());
+    runtime.block_on(limiter.give_back("k", 1)).expect("given back");
+    runtime.block_on(limiter.give_back("k", 5)).expect("given back");
+    runtime.block_on(limiter.reset("k")).expect("reset");
 }
