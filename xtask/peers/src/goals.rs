@@ -53,16 +53,11 @@ pub(crate) fn speed(rows: &[speed::Row]) -> Vec<Goal> {
 
 /// Goals of bytes a key.
 pub(crate) fn memory(rows: &[memory::Row]) -> Vec<Goal> {
-    let goals = [
-        ("capacity", "built for its capacity", 40.0),
-        ("growing", "while growing", 72.0),
-    ];
+    let goals = [("capacity", "built for its capacity", 40.0), ("growing", "while growing", 72.0)];
     goals
         .into_iter()
         .filter_map(|(store, what, at_most)| {
-            let row = rows
-                .iter()
-                .find(|row| row.limiter != GOVERNOR && row.store == store)?;
+            let row = rows.iter().find(|row| row.limiter != GOVERNOR && row.store == store)?;
             Some(Goal {
                 what: format!("bytes a key in a store {what}"),
                 at_most,

@@ -27,16 +27,10 @@ pub(crate) fn measure() -> Result<Vec<Row>> {
     for limiter in names() {
         for outcome in Outcome::ALL {
             eprintln!("instructions: {limiter}, {}", outcome.as_str());
-            let (short, long) = (
-                callgrind(limiter, outcome, SHORT)?,
-                callgrind(limiter, outcome, LONG)?,
-            );
+            let (short, long) =
+                (callgrind(limiter, outcome, SHORT)?, callgrind(limiter, outcome, LONG)?);
             let instructions = long.saturating_sub(short) as f64 / f64::from(LONG - SHORT);
-            rows.push(Row {
-                limiter,
-                outcome,
-                instructions,
-            });
+            rows.push(Row { limiter, outcome, instructions });
         }
     }
     Ok(rows)
@@ -46,23 +40,13 @@ pub(crate) fn measure() -> Result<Vec<Row>> {
 fn callgrind(limiter: &str, outcome: Outcome, decisions: u32) -> Result<u64> {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-        .args([
-            "--collect-atstart=no",
-            "--toggle-collect=*counted_decisions*",
-        ])
+        .args(["--collect-atstart=no", "--toggle-collect=*counted_decisions*"])
         .arg(env::current_exe()?)
-        .args([
-            "instructions-part",
-            limiter,
-            outcome.as_str(),
-            &decisions.to_string(),
-        ])
+        .args(["instructions-part", limiter, outcome.as_str(), &decisions.to_string()])
         .output()
         .context("cannot start valgrind; on Debian install it with `apt-get install valgrind`")?;
     let text = String::from_utf8_lossy(&output.stderr);
-    let collected = text
-        .lines()
-        .find_map(|line| line.split_once("Collected : "));
+    let collected = text.lines().find_map(|line| line.split_once("Collected : "));
     match collected.and_then(|(_, count)| count.trim().parse().ok()) {
         Some(count) if output.status.success() && count > 0 => Ok(count),
         _ => bail!("callgrind counted nothing for {limiter}:\n{text}"),
@@ -74,9 +58,7 @@ pub(crate) fn part(words: &[String]) -> Result<()> {
     let [limiter, outcome, decisions] = words else {
         bail!("instructions-part takes a limiter, an outcome and a count");
     };
-    let known = Outcome::ALL
-        .into_iter()
-        .find(|known| known.as_str() == outcome);
+    let known = Outcome::ALL.into_iter().find(|known| known.as_str() == outcome);
     let subject = Subject::new(limiter, known.context("unknown outcome")?, 1);
     let keys = keys(1);
     subject.fill(&keys);

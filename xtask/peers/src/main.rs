@@ -38,9 +38,7 @@ struct Options {
 impl Options {
     /// Callgrind needs a program of its own and much time, so it has to be asked for.
     fn wants(&self, section: &str) -> bool {
-        self.only
-            .as_ref()
-            .map_or(section != "instructions", |only| only == section)
+        self.only.as_ref().map_or(section != "instructions", |only| only == section)
     }
 }
 
@@ -59,10 +57,8 @@ fn main() -> Result<()> {
             }
             // This program starts itself again for what must not share a process.
             Value(part) => {
-                let words: Vec<String> = parser
-                    .raw_args()?
-                    .map(|word| word.to_string_lossy().into_owned())
-                    .collect();
+                let words: Vec<String> =
+                    parser.raw_args()?.map(|word| word.to_string_lossy().into_owned()).collect();
                 return match part.to_str() {
                     Some("memory-part") => memory::part(&words),
                     Some("instructions-part") => instructions::part(&words),
@@ -77,15 +73,8 @@ fn main() -> Result<()> {
 
 fn bench(options: &Options) -> Result<()> {
     const SECTIONS: [&str; 4] = ["speed", "memory", "sweep", "instructions"];
-    if let Some(only) = options
-        .only
-        .as_deref()
-        .filter(|only| !SECTIONS.contains(only))
-    {
-        bail!(
-            "there is no section `{only}`; there are {}",
-            SECTIONS.join(", ")
-        );
+    if let Some(only) = options.only.as_deref().filter(|only| !SECTIONS.contains(only)) {
+        bail!("there is no section `{only}`; there are {}", SECTIONS.join(", "));
     }
     let mut report = Report::default();
     if options.wants("speed") {
@@ -105,10 +94,7 @@ fn bench(options: &Options) -> Result<()> {
     }
     if options.wants("instructions") {
         let rows = instructions::measure()?;
-        report.section(
-            &instructions::table(&rows),
-            ("instructions", instructions::json(&rows)),
-        );
+        report.section(&instructions::table(&rows), ("instructions", instructions::json(&rows)));
         report.goals.extend(goals::instructions(&rows));
     }
     let machine = machine::describe();

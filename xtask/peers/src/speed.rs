@@ -24,8 +24,7 @@ impl Row {
     /// The strategy that takes longest, with its time.
     pub(crate) fn slowest(&self) -> (&'static str, f64) {
         let ours = names().into_iter().zip(self.ns.iter().copied()).skip(1);
-        ours.max_by(|a, b| a.1.total_cmp(&b.1))
-            .unwrap_or((GOVERNOR, f64::NAN))
+        ours.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((GOVERNOR, f64::NAN))
     }
 
     /// The slowest strategy's time as a share of governor's.
@@ -57,15 +56,7 @@ pub(crate) fn measure(quick: bool) -> (usize, Vec<Row>) {
         for workload in &workloads {
             for threads in [1, 2] {
                 eprintln!("speed: {count} keys, {}, {threads} threads", workload.shape);
-                let ns = interleaved(
-                    &subjects,
-                    workload,
-                    Run {
-                        rounds,
-                        passes,
-                        threads,
-                    },
-                );
+                let ns = interleaved(&subjects, workload, Run { rounds, passes, threads });
                 for (outcome, ns) in Outcome::ALL.into_iter().zip(ns.chunks(names().len())) {
                     rows.push(Row {
                         keys: workload.key_count,
@@ -130,23 +121,13 @@ fn block(subject: &Subject, outcome: Outcome, workload: &Workload, run: Run) -> 
         (started, Instant::now(), allowed)
     };
     let parts: Vec<(Instant, Instant, u64)> = thread::scope(|scope| {
-        let handles: Vec<_> = workload
-            .order
-            .chunks(share)
-            .map(|order| scope.spawn(|| part(order)))
-            .collect();
-        handles
-            .into_iter()
-            .map(|handle| handle.join().expect("no decision panics"))
-            .collect()
+        let handles: Vec<_> =
+            workload.order.chunks(share).map(|order| scope.spawn(|| part(order))).collect();
+        handles.into_iter().map(|handle| handle.join().expect("no decision panics")).collect()
     });
     let decisions = workload.order.len() * run.passes;
     let allowed: u64 = parts.iter().map(|part| part.2).sum();
-    assert_eq!(
-        allowed,
-        outcome.allows(decisions),
-        "a wrong answer has no price"
-    );
+    assert_eq!(allowed, outcome.allows(decisions), "a wrong answer has no price");
     let first = parts.iter().map(|part| part.0).min().expect("a thread");
     let last = parts.iter().map(|part| part.1).max().expect("a thread");
     (last - first).as_nanos() as f64 / decisions as f64
@@ -183,11 +164,8 @@ pub(crate) fn table(rounds: usize, rows: &[Row]) -> String {
 /// The rows for programs.
 pub(crate) fn json(rows: &[Row]) -> Value {
     let row = |row: &Row| {
-        let ns: serde_json::Map<String, Value> = names()
-            .iter()
-            .zip(&row.ns)
-            .map(|(name, ns)| ((*name).to_owned(), json!(ns)))
-            .collect();
+        let ns: serde_json::Map<String, Value> =
+            names().iter().zip(&row.ns).map(|(name, ns)| ((*name).to_owned(), json!(ns))).collect();
         json!({
             "keys": row.keys, "order": row.shape, "threads": row.threads,
             "outcome": row.outcome.as_str(), "ns": ns,

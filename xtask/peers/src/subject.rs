@@ -57,9 +57,7 @@ pub(crate) enum Subject {
 
 /// The names of all subjects; the first is what the others are compared with.
 pub(crate) fn names() -> Vec<&'static str> {
-    std::iter::once(GOVERNOR)
-        .chain(Strategy::ALL.iter().map(|s| s.as_str()))
-        .collect()
+    std::iter::once(GOVERNOR).chain(Strategy::ALL.iter().map(|s| s.as_str())).collect()
 }
 
 /// The name of the peer.
@@ -78,9 +76,7 @@ impl Subject {
     /// The subject of this name in a store built for so many keys; governor has no such store.
     pub(crate) fn with_capacity(name: &str, outcome: Outcome, capacity: usize) -> Option<Self> {
         let policy = policy(name, outcome.limit(capacity))?;
-        Some(Self::Gorl(
-            Limiter::builder(policy).capacity(capacity).build(),
-        ))
+        Some(Self::Gorl(Limiter::builder(policy).capacity(capacity).build()))
     }
 
     /// Decides for the keys in this order, and returns how many decisions allowed.
@@ -98,11 +94,7 @@ impl Subject {
         for key in keys {
             self.decide(slice::from_ref(key), &[0]);
         }
-        assert_eq!(
-            self.len(),
-            keys.len(),
-            "the store forgot keys, so no figure would mean much"
-        );
+        assert_eq!(self.len(), keys.len(), "the store forgot keys, so no figure would mean much");
     }
 
     /// How many keys the store knows.
@@ -130,9 +122,7 @@ fn policy(name: &str, limit: u32) -> Option<Policy> {
 fn quota(limit: u32) -> Quota {
     let limit = NonZeroU32::new(limit).expect("not zero");
     let refill = WINDOW / limit.get();
-    Quota::with_period(refill)
-        .expect("not zero")
-        .allow_burst(limit)
+    Quota::with_period(refill).expect("not zero").allow_burst(limit)
 }
 
 #[cfg(test)]

@@ -35,11 +35,8 @@ pub(crate) const NOTHING: &str = "(nothing)";
 
 /// Measures each strategy, or one of them when it has to be quick.
 pub(crate) fn measure(quick: bool) -> Result<Vec<Row>> {
-    let (strategies, trials) = if quick {
-        (&[Strategy::TokenBucket][..], 1)
-    } else {
-        (&Strategy::ALL[..], 3)
-    };
+    let (strategies, trials) =
+        if quick { (&[Strategy::TokenBucket][..], 1) } else { (&Strategy::ALL[..], 3) };
     let mut rows = vec![row(NOTHING, trials, || {
         Ok(time(|key| {
             black_box(key);
@@ -83,10 +80,7 @@ fn trial(strategy: Strategy) -> Result<Trial> {
     let timed = time(|key| {
         let _ = black_box(limiter.check(key));
     });
-    Ok(Trial {
-        left: limiter.len(),
-        ..timed
-    })
+    Ok(Trial { left: limiter.len(), ..timed })
 }
 
 /// Times what is done for each new key, one by one.
