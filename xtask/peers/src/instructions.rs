@@ -7,10 +7,10 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use crate::subject::{Outcome, Subject, names};
+use crate::subject::{NOTHING, Outcome, Subject, names};
 use crate::workload::keys;
 
-/// Instructions a decision of one limiter on one hot key.
+/// Instructions a decision of one limiter on one hot key, the loop's own included.
 pub(crate) struct Row {
     pub(crate) limiter: &'static str,
     pub(crate) outcome: Outcome,
@@ -24,7 +24,7 @@ const LONG: u32 = 120_000;
 /// Counts every limiter, allowed and denied.
 pub(crate) fn measure() -> Result<Vec<Row>> {
     let mut rows = Vec::new();
-    for limiter in names() {
+    for limiter in names().into_iter().chain([NOTHING]) {
         for outcome in Outcome::ALL {
             eprintln!("instructions: {limiter}, {}", outcome.as_str());
             let (short, long) =
@@ -76,7 +76,8 @@ fn counted_decisions(subject: &Subject, keys: &[String], order: &[u32]) -> u64 {
 /// The rows as text.
 pub(crate) fn table(rows: &[Row]) -> String {
     let mut text = format!(
-        "instructions a decision, one hot key, counted by callgrind ({SHORT} and {LONG} decisions)\n\n\
+        "instructions a decision, one hot key, counted by callgrind ({SHORT} and {LONG} decisions)\n\
+         {NOTHING}: the same loop without a limiter; part of every figure\n\n\
          {:<14}  {:>8}  {:>8}\n",
         "limiter", "allowed", "denied"
     );

@@ -1,6 +1,7 @@
-//! gorl's memory store beside governor: time, memory, sweeping and instructions, in one process.
+//! gorl's memory store beside governor: time, clocks, memory, sweeping and instructions.
 
 mod alloc_count;
+mod clocks;
 mod goals;
 mod instructions;
 mod machine;
@@ -23,7 +24,7 @@ usage: cargo xtask bench memory [OPTIONS]
 
   --quick          fewer rounds: indicative figures in a minute or two
   --instructions   only count instructions a decision, by callgrind (Debian: valgrind)
-  --only SECTION   only `speed`, `memory`, `sweep` or `instructions`
+  --only SECTION   only `speed`, `clocks`, `memory`, `sweep` or `instructions`
   --json           print figures for programs
 ";
 
@@ -72,7 +73,7 @@ fn main() -> Result<()> {
 }
 
 fn bench(options: &Options) -> Result<()> {
-    const SECTIONS: [&str; 4] = ["speed", "memory", "sweep", "instructions"];
+    const SECTIONS: [&str; 5] = ["speed", "clocks", "memory", "sweep", "instructions"];
     if let Some(only) = options.only.as_deref().filter(|only| !SECTIONS.contains(only)) {
         bail!("there is no section `{only}`; there are {}", SECTIONS.join(", "));
     }
@@ -81,6 +82,10 @@ fn bench(options: &Options) -> Result<()> {
         let (rounds, rows) = speed::measure(options.quick);
         report.section(&speed::table(rounds, &rows), ("speed", speed::json(&rows)));
         report.goals.extend(goals::speed(&rows));
+    }
+    if options.wants("clocks") {
+        let measured = clocks::measure(options.quick);
+        report.section(&clocks::table(&measured), ("clocks", clocks::json(&measured)));
     }
     if options.wants("memory") {
         let rows = memory::measure()?;

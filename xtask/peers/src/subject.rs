@@ -53,6 +53,8 @@ const WINDOW: Duration = Duration::from_hours(10 * 365 * 24);
 pub(crate) enum Subject {
     Gorl(Limiter),
     Governor(DefaultKeyedRateLimiter<String>),
+    /// Reads the key and answers as it is told: what the loop costs without a limiter.
+    Nothing(Outcome),
 }
 
 /// The names of all subjects; the first is what the others are compared with.
@@ -63,12 +65,16 @@ pub(crate) fn names() -> Vec<&'static str> {
 /// The name of the peer.
 pub(crate) const GOVERNOR: &str = "governor";
 
+/// The name of what decides nothing, to show what is not the limiters' doing.
+pub(crate) const NOTHING: &str = "(nothing)";
+
 impl Subject {
     /// The subject of this name, with its default store and its default clock.
     pub(crate) fn new(name: &str, outcome: Outcome, keys: usize) -> Self {
         let limit = outcome.limit(keys);
         match policy(name, limit) {
             Some(policy) => Self::Gorl(Limiter::new(policy)),
+            None if name == NOTHING => Self::Nothing(outcome),
             None => Self::Governor(RateLimiter::keyed(quota(limit))),
         }
     }
@@ -86,6 +92,10 @@ impl Subject {
                 each(keys, order, |key| limiter.check(key.as_str()).is_allowed())
             }
             Self::Governor(limiter) => each(keys, order, |key| limiter.check_key(key).is_ok()),
+            Self::Nothing(outcome) => each(keys, order, |key| {
+                black_box(key.as_bytes().last());
+                *outcome == Outcome::Allowed
+            }),
         }
     }
 
@@ -94,14 +104,16 @@ impl Subject {
         for key in keys {
             self.decide(slice::from_ref(key), &[0]);
         }
-        assert_eq!(self.len(), keys.len(), "the store forgot keys, so no figure would mean much");
+        let forgot = self.len().is_some_and(|len| len != keys.len());
+        assert!(!forgot, "the store forgot keys, so no figure would mean much");
     }
 
-    /// How many keys the store knows.
-    fn len(&self) -> usize {
+    /// How many keys the store knows, if there is one.
+    fn len(&self) -> Option<usize> {
         match self {
-            Self::Gorl(limiter) => limiter.len(),
-            Self::Governor(limiter) => limiter.len(),
+            Self::Gorl(limiter) => Some(limiter.len()),
+            Self::Governor(limiter) => Some(limiter.len()),
+            Self::Nothing(_) => None,
         }
     }
 }
@@ -132,7 +144,7 @@ mod tests {
     #[test]
     fn every_subject_answers_as_its_outcome_says() {
         let keys = ["a".to_owned(), "b".to_owned()];
-        for name in names() {
+        for name in names().into_iter().chain([super::NOTHING]) {
             for outcome in Outcome::ALL {
                 let subject = Subject::new(name, outcome, keys.len());
                 subject.fill(&keys);
