@@ -3,6 +3,7 @@
 use std::hint::black_box;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -44,13 +45,13 @@ type Part = (&'static str, Box<dyn Fn()>);
 pub(crate) fn measure(quick: bool) -> (usize, Vec<Row>, Deviation) {
     eprintln!("clocks");
     let rounds = if quick { 5 } else { 25 };
-    let stop = AtomicBool::new(false);
+    let (running, stopped) = mpsc::channel::<()>();
     let cached = Arc::new(AtomicU64::new(0));
     let rows = thread::scope(|scope| {
-        scope.spawn(|| {
-            while !stop.load(Ordering::Relaxed) {
-                cached.store(SystemClock.now_ns(), Ordering::Relaxed);
-                thread::sleep(TICK);
+        let set = Arc::clone(&cached);
+        scope.spawn(move || {
+            while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                set.store(SystemClock.now_ns(), Ordering::Relaxed);
             }
         });
         let mut parts = clocks(&cached);
@@ -68,7 +69,7 @@ pub(crate) fn measure(quick: bool) -> (usize, Vec<Row>, Deviation) {
                 }
             }
         }
-        stop.store(true, Ordering::Relaxed);
+        drop(running);
         let times = times.iter().map(|times| median(times));
         let rows = parts.iter().zip(times);
         rows.map(|(&(what, _), ns)| Row { what, ns }).collect()

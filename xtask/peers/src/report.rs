@@ -36,6 +36,9 @@ impl Report {
 
     pub(crate) fn to_text(&self) -> String {
         let mut text = self.text.clone();
+        if self.goals.is_empty() {
+            return text;
+        }
         text.push_str(&format!("{:<68}  {:>7}  {:>8}\n", "goal", "at most", "measured"));
         for goal in &self.goals {
             let verdict = if goal.is_met() { "pass" } else { "FAIL" };
