@@ -1,5 +1,7 @@
 //! The table of one shard: open addressing over cache-line pairs, fixed-size entries.
 
+use std::hint::select_unpredictable;
+
 use crate::fingerprint::{Fingerprint, SHARD_BITS};
 use gorl_core::State;
 
@@ -254,14 +256,14 @@ pub(crate) fn home(place: u64, groups: usize) -> usize {
 }
 
 /// Where in a group the entry of a place begins, if it is there and no other has this place; some
-/// slot if not.
+/// slot otherwise.
 ///
 /// All four are compared without a branch: which of them it is cannot be predicted, and a wrong
 /// guess costs more than the comparisons do.
 #[inline(always)]
 fn candidate(group: &[u64; GROUP_WORDS], place: u64) -> usize {
-    let at = |n: usize| usize::from(group[n * ENTRY_WORDS] == place) * n;
-    (at(1) + at(2) + at(3)) % GROUP * ENTRY_WORDS
+    let or = |n: usize, other| select_unpredictable(group[n] == place, n, other);
+    or(ENTRY_WORDS, or(2 * ENTRY_WORDS, or(3 * ENTRY_WORDS, 0)))
 }
 
 /// Whether an entry is of a key. Its low bits, where the policy's number is, are not compared.
