@@ -1,5 +1,7 @@
 //! The table of one shard: open addressing over cache-line pairs, fixed-size entries.
 
+use std::hint::select_unpredictable;
+
 use crate::fingerprint::{Fingerprint, SHARD_BITS};
 use gorl_core::State;
 
@@ -48,9 +50,8 @@ pub(crate) struct Slot(usize);
 /// An open-addressing table of entries.
 ///
 /// An entry lies in its home group or, if that was full, in the next one that was not; so a search
-/// ends at the first group with an empty slot. In its home group it lies in the slot that its
-/// fingerprint prefers, if that was free, so that nearly every search ends at its first look. Removal keeps this true by moving later entries
-/// back, and leaves no tombstones.
+/// ends at the first group with an empty slot, and nearly every one in the home group. Removal
+/// keeps this true by moving later entries back, and leaves no tombstones.
 #[derive(Default)]
 pub(crate) struct Table {
     words: Vec<u64>,
@@ -100,14 +101,15 @@ impl Table {
     /// Looks a fingerprint up.
     #[inline(always)]
     pub(crate) fn find(&self, print: Fingerprint) -> Option<Slot> {
-        let preferred = self.preferred(print.place);
-        if is_of(self.words.get(preferred.0..)?.first_chunk()?, print) {
-            return Some(preferred);
+        let first = self.first_word(self.home(print.place));
+        let n = candidate(self.words.get(first..)?.first_chunk()?, print.place);
+        if is_of(self.words.get(first + n..)?.first_chunk()?, print) {
+            return Some(Slot(first + n));
         }
         self.find_elsewhere(print)
     }
 
-    /// Looks for an entry that is not in its preferred slot.
+    /// Looks for an entry that [`candidate`] does not find.
     #[inline(never)]
     fn find_elsewhere(&self, print: Fingerprint) -> Option<Slot> {
         let mut group = self.home(print.place);
@@ -128,7 +130,14 @@ impl Table {
     /// Looks a fingerprint up, and lends the entry's own words: the path of every decision.
     #[inline(always)]
     pub(crate) fn find_words(&mut self, print: Fingerprint) -> Option<&mut EntryWords> {
-        let slot = self.find(print)?;
+        let first = self.first_word(self.home(print.place));
+        let group: &[u64; GROUP_WORDS] = self.words.get(first..)?.first_chunk()?;
+        let n = candidate(group, print.place);
+        if is_of(group.get(n..)?.first_chunk()?, print) {
+            let group: &mut [u64; GROUP_WORDS] = self.words.get_mut(first..)?.first_chunk_mut()?;
+            return group.get_mut(n..)?.first_chunk_mut();
+        }
+        let slot = self.find_elsewhere(print)?;
         self.words.get_mut(slot.0..)?.first_chunk_mut()
     }
 
@@ -151,13 +160,9 @@ impl Table {
 
     /// Adds an entry whose key is not in the table; `None` if every slot is taken.
     pub(crate) fn put(&mut self, entry: Entry) -> Option<Slot> {
-        let preferred = self.preferred(entry.place);
         let mut group = self.home(entry.place);
         for _ in 0..self.groups {
-            let slots = self.slots_of(group);
-            // In any group but the first the preferred slot is not among these.
-            let vacant = slots.clone().find(|slot| *slot == preferred && self.is_empty(*slot));
-            if let Some(slot) = vacant.or_else(|| slots.clone().find(|slot| self.is_empty(*slot))) {
+            if let Some(slot) = self.slots_of(group).find(|slot| self.is_empty(*slot)) {
                 self.len += 1;
                 self.set(slot, entry);
                 return Some(slot);
@@ -203,13 +208,10 @@ impl Table {
         self.group(group).find(|(_, entry)| self.distance(self.home(entry.place), group) >= back)
     }
 
-    /// The slot where an entry is put if it is free, and looked for first.
+    /// The first word of a group.
     #[inline(always)]
-    fn preferred(&self, place: u64) -> Slot {
-        // The lowest bit is always set; the highest ones choose the group.
-        #[allow(clippy::cast_possible_truncation)]
-        let n = (place >> 1) as usize % GROUP;
-        Slot(self.start + self.home(place) * GROUP_WORDS + n * ENTRY_WORDS)
+    fn first_word(&self, group: usize) -> usize {
+        self.start + group * GROUP_WORDS
     }
 
     /// The slots of a group.
@@ -252,6 +254,17 @@ pub(crate) fn home(place: u64, groups: usize) -> usize {
     #[allow(clippy::cast_possible_truncation)]
     let group = ((u128::from(place) * groups as u128) >> 64) as usize;
     group
+}
+
+/// Where in a group the entry of a place begins, if it is there and no other has this place; some
+/// slot otherwise.
+///
+/// All four are compared without a branch: which of them it is cannot be predicted, and a wrong
+/// guess costs more than the comparisons do.
+#[inline(always)]
+fn candidate(group: &[u64; GROUP_WORDS], place: u64) -> usize {
+    let or = |n: usize, other| select_unpredictable(group[n] == place, n, other);
+    or(ENTRY_WORDS, or(2 * ENTRY_WORDS, or(3 * ENTRY_WORDS, 0)))
 }
 
 /// Whether an entry is of a key. Its low bits, where the policy's number is, are not compared.

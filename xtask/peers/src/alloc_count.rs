@@ -25,13 +25,7 @@ pub(crate) fn counted<T>(make: impl FnOnce() -> T) -> (T, Bytes) {
     let built = make();
     ON.store(false, Relaxed);
     let bytes = |counter: &AtomicIsize| counter.load(Relaxed).try_into().unwrap_or(0);
-    (
-        built,
-        Bytes {
-            live: bytes(&LIVE),
-            peak: bytes(&PEAK),
-        },
-    )
+    (built, Bytes { live: bytes(&LIVE), peak: bytes(&PEAK) })
 }
 
 struct Counting;

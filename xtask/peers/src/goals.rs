@@ -1,7 +1,7 @@
 //! What gorl promises of its memory store, held against what was measured in the same run.
 
 use crate::report::Goal;
-use crate::subject::{GOVERNOR, Outcome};
+use crate::subject::{GOVERNOR, NOTHING, Outcome};
 use crate::{instructions, memory, speed, sweep};
 
 /// Shares of governor's time, by keys and threads; the slowest strategy has to reach them.
@@ -36,10 +36,8 @@ pub(crate) fn speed(rows: &[speed::Row]) -> Vec<Goal> {
     let denials = SHARES.iter().filter_map(|&(what, keys, threads, _)| {
         let allowed = row(keys, threads, Outcome::Allowed)?;
         let denied = row(keys, threads, Outcome::Denied)?;
-        let names = crate::subject::names();
-        let ratios = names.iter().zip(allowed.ns.iter().zip(&denied.ns)).skip(1);
-        let (name, measured) = ratios
-            .map(|(name, (allowed, denied))| (name, denied / allowed))
+        let (name, measured) = (allowed.ours().zip(denied.ours()))
+            .map(|((name, allowed), (_, denied))| (name, denied / allowed))
             .max_by(|a, b| a.1.total_cmp(&b.1))?;
         Some(Goal {
             what: format!("denials' time as a share of admissions': {what}"),
@@ -53,16 +51,11 @@ pub(crate) fn speed(rows: &[speed::Row]) -> Vec<Goal> {
 
 /// Goals of bytes a key.
 pub(crate) fn memory(rows: &[memory::Row]) -> Vec<Goal> {
-    let goals = [
-        ("capacity", "built for its capacity", 40.0),
-        ("growing", "while growing", 72.0),
-    ];
+    let goals = [("capacity", "built for its capacity", 40.0), ("growing", "while growing", 72.0)];
     goals
         .into_iter()
         .filter_map(|(store, what, at_most)| {
-            let row = rows
-                .iter()
-                .find(|row| row.limiter != GOVERNOR && row.store == store)?;
+            let row = rows.iter().find(|row| row.limiter != GOVERNOR && row.store == store)?;
             Some(Goal {
                 what: format!("bytes a key in a store {what}"),
                 at_most,
@@ -75,7 +68,7 @@ pub(crate) fn memory(rows: &[memory::Row]) -> Vec<Goal> {
 
 /// The goal of the longest decision.
 pub(crate) fn sweep(rows: &[sweep::Row]) -> Option<Goal> {
-    let ours = rows.iter().filter(|row| row.strategy != sweep::NOTHING);
+    let ours = rows.iter().filter(|row| row.strategy != NOTHING);
     let row = ours.max_by(|a, b| a.max_cpu.total_cmp(&b.max_cpu))?;
     Some(Goal {
         what: "longest decision while sweeping, own µs".to_owned(),
@@ -87,7 +80,7 @@ pub(crate) fn sweep(rows: &[sweep::Row]) -> Option<Goal> {
 
 /// The goal of instructions a decision.
 pub(crate) fn instructions(rows: &[instructions::Row]) -> Option<Goal> {
-    let ours = rows.iter().filter(|row| row.limiter != GOVERNOR);
+    let ours = rows.iter().filter(|row| ![GOVERNOR, NOTHING].contains(&row.limiter));
     let row = ours.max_by(|a, b| a.instructions.total_cmp(&b.instructions))?;
     Some(Goal {
         what: "instructions a decision".to_owned(),
@@ -100,7 +93,7 @@ pub(crate) fn instructions(rows: &[instructions::Row]) -> Option<Goal> {
 #[cfg(test)]
 mod tests {
     use super::speed;
-    use crate::speed::Row;
+    use crate::speed::{Row, Times};
     use crate::subject::Outcome;
 
     #[test]
@@ -110,7 +103,9 @@ mod tests {
             shape: "-",
             outcome,
             threads: 1,
-            ns: vec![100.0, 20.0, slowest, 20.0, 20.0],
+            times: [100.0, 20.0, slowest, 20.0, 20.0, 1.0]
+                .map(|own| Times { wall: 50.0, own: Some(own) })
+                .to_vec(),
         };
         let goals = speed(&[row(Outcome::Allowed, 41.0), row(Outcome::Denied, 40.0)]);
         let met: Vec<bool> = goals.iter().map(super::Goal::is_met).collect();

@@ -7,10 +7,10 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use crate::subject::{Outcome, Subject, names};
+use crate::subject::{NOTHING, Outcome, Subject, names};
 use crate::workload::keys;
 
-/// Instructions a decision of one limiter on one hot key.
+/// Instructions a decision of one limiter on one hot key, the loop's own included.
 pub(crate) struct Row {
     pub(crate) limiter: &'static str,
     pub(crate) outcome: Outcome,
@@ -24,19 +24,13 @@ const LONG: u32 = 120_000;
 /// Counts every limiter, allowed and denied.
 pub(crate) fn measure() -> Result<Vec<Row>> {
     let mut rows = Vec::new();
-    for limiter in names() {
+    for limiter in names().into_iter().chain([NOTHING]) {
         for outcome in Outcome::ALL {
             eprintln!("instructions: {limiter}, {}", outcome.as_str());
-            let (short, long) = (
-                callgrind(limiter, outcome, SHORT)?,
-                callgrind(limiter, outcome, LONG)?,
-            );
+            let (short, long) =
+                (callgrind(limiter, outcome, SHORT)?, callgrind(limiter, outcome, LONG)?);
             let instructions = long.saturating_sub(short) as f64 / f64::from(LONG - SHORT);
-            rows.push(Row {
-                limiter,
-                outcome,
-                instructions,
-            });
+            rows.push(Row { limiter, outcome, instructions });
         }
     }
     Ok(rows)
@@ -46,23 +40,13 @@ pub(crate) fn measure() -> Result<Vec<Row>> {
 fn callgrind(limiter: &str, outcome: Outcome, decisions: u32) -> Result<u64> {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-        .args([
-            "--collect-atstart=no",
-            "--toggle-collect=*counted_decisions*",
-        ])
+        .args(["--collect-atstart=no", "--toggle-collect=*counted_decisions*"])
         .arg(env::current_exe()?)
-        .args([
-            "instructions-part",
-            limiter,
-            outcome.as_str(),
-            &decisions.to_string(),
-        ])
+        .args(["instructions-part", limiter, outcome.as_str(), &decisions.to_string()])
         .output()
         .context("cannot start valgrind; on Debian install it with `apt-get install valgrind`")?;
     let text = String::from_utf8_lossy(&output.stderr);
-    let collected = text
-        .lines()
-        .find_map(|line| line.split_once("Collected : "));
+    let collected = text.lines().find_map(|line| line.split_once("Collected : "));
     match collected.and_then(|(_, count)| count.trim().parse().ok()) {
         Some(count) if output.status.success() && count > 0 => Ok(count),
         _ => bail!("callgrind counted nothing for {limiter}:\n{text}"),
@@ -74,9 +58,7 @@ pub(crate) fn part(words: &[String]) -> Result<()> {
     let [limiter, outcome, decisions] = words else {
         bail!("instructions-part takes a limiter, an outcome and a count");
     };
-    let known = Outcome::ALL
-        .into_iter()
-        .find(|known| known.as_str() == outcome);
+    let known = Outcome::ALL.into_iter().find(|known| known.as_str() == outcome);
     let subject = Subject::new(limiter, known.context("unknown outcome")?, 1);
     let keys = keys(1);
     subject.fill(&keys);
@@ -94,7 +76,8 @@ fn counted_decisions(subject: &Subject, keys: &[String], order: &[u32]) -> u64 {
 /// The rows as text.
 pub(crate) fn table(rows: &[Row]) -> String {
     let mut text = format!(
-        "instructions a decision, one hot key, counted by callgrind ({SHORT} and {LONG} decisions)\n\n\
+        "instructions a decision, one hot key, counted by callgrind ({SHORT} and {LONG} decisions)\n\
+         {NOTHING}: the same loop without a limiter; part of every figure\n\n\
          {:<14}  {:>8}  {:>8}\n",
         "limiter", "allowed", "denied"
     );

@@ -1,6 +1,7 @@
-//! gorl's memory store beside governor: time, memory, sweeping and instructions, in one process.
+//! gorl's memory store beside governor: time, clocks, memory, sweeping and instructions.
 
 mod alloc_count;
+mod clocks;
 mod goals;
 mod instructions;
 mod machine;
@@ -23,7 +24,7 @@ usage: cargo xtask bench memory [OPTIONS]
 
   --quick          fewer rounds: indicative figures in a minute or two
   --instructions   only count instructions a decision, by callgrind (Debian: valgrind)
-  --only SECTION   only `speed`, `memory`, `sweep` or `instructions`
+  --only SECTION   only `speed`, `clocks`, `memory`, `sweep` or `instructions`
   --json           print figures for programs
 ";
 
@@ -38,9 +39,7 @@ struct Options {
 impl Options {
     /// Callgrind needs a program of its own and much time, so it has to be asked for.
     fn wants(&self, section: &str) -> bool {
-        self.only
-            .as_ref()
-            .map_or(section != "instructions", |only| only == section)
+        self.only.as_ref().map_or(section != "instructions", |only| only == section)
     }
 }
 
@@ -59,10 +58,8 @@ fn main() -> Result<()> {
             }
             // This program starts itself again for what must not share a process.
             Value(part) => {
-                let words: Vec<String> = parser
-                    .raw_args()?
-                    .map(|word| word.to_string_lossy().into_owned())
-                    .collect();
+                let words: Vec<String> =
+                    parser.raw_args()?.map(|word| word.to_string_lossy().into_owned()).collect();
                 return match part.to_str() {
                     Some("memory-part") => memory::part(&words),
                     Some("instructions-part") => instructions::part(&words),
@@ -76,22 +73,19 @@ fn main() -> Result<()> {
 }
 
 fn bench(options: &Options) -> Result<()> {
-    const SECTIONS: [&str; 4] = ["speed", "memory", "sweep", "instructions"];
-    if let Some(only) = options
-        .only
-        .as_deref()
-        .filter(|only| !SECTIONS.contains(only))
-    {
-        bail!(
-            "there is no section `{only}`; there are {}",
-            SECTIONS.join(", ")
-        );
+    const SECTIONS: [&str; 5] = ["speed", "clocks", "memory", "sweep", "instructions"];
+    if let Some(only) = options.only.as_deref().filter(|only| !SECTIONS.contains(only)) {
+        bail!("there is no section `{only}`; there are {}", SECTIONS.join(", "));
     }
     let mut report = Report::default();
     if options.wants("speed") {
         let (rounds, rows) = speed::measure(options.quick);
         report.section(&speed::table(rounds, &rows), ("speed", speed::json(&rows)));
         report.goals.extend(goals::speed(&rows));
+    }
+    if options.wants("clocks") {
+        let measured = clocks::measure(options.quick);
+        report.section(&clocks::table(&measured), ("clocks", clocks::json(&measured)));
     }
     if options.wants("memory") {
         let rows = memory::measure()?;
@@ -105,10 +99,7 @@ fn bench(options: &Options) -> Result<()> {
     }
     if options.wants("instructions") {
         let rows = instructions::measure()?;
-        report.section(
-            &instructions::table(&rows),
-            ("instructions", instructions::json(&rows)),
-        );
+        report.section(&instructions::table(&rows), ("instructions", instructions::json(&rows)));
         report.goals.extend(goals::instructions(&rows));
     }
     let machine = machine::describe();

@@ -23,11 +23,8 @@ pub(crate) struct Row {
 const KEYS: usize = 1_000_000;
 
 /// The limiters and how their store is built. The entry has one size for every strategy.
-const PARTS: [(&str, &str); 3] = [
-    (GOVERNOR, "growing"),
-    ("token_bucket", "growing"),
-    ("token_bucket", "capacity"),
-];
+const PARTS: [(&str, &str); 3] =
+    [(GOVERNOR, "growing"), ("token_bucket", "growing"), ("token_bucket", "capacity")];
 
 /// Measures each limiter in a process of its own.
 pub(crate) fn measure() -> Result<Vec<Row>> {
@@ -42,26 +39,16 @@ pub(crate) fn measure() -> Result<Vec<Row>> {
             let text = String::from_utf8_lossy(&output.stdout);
             let mut bytes = text.split_whitespace().map(str::parse::<f64>);
             let (Some(Ok(live)), Some(Ok(peak))) = (bytes.next(), bytes.next()) else {
-                bail!(
-                    "counting {limiter} failed: {}",
-                    String::from_utf8_lossy(&output.stderr)
-                );
+                bail!("counting {limiter} failed: {}", String::from_utf8_lossy(&output.stderr));
             };
-            Ok(Row {
-                limiter,
-                store,
-                live: live / KEYS as f64,
-                peak: peak / KEYS as f64,
-            })
+            Ok(Row { limiter, store, live: live / KEYS as f64, peak: peak / KEYS as f64 })
         })
         .collect()
 }
 
 /// Counts one limiter, in the process that [`measure`] started for it.
 pub(crate) fn part(words: &[String]) -> Result<()> {
-    let [limiter, store] = words else {
-        bail!("memory-part takes a limiter and a store")
-    };
+    let [limiter, store] = words else { bail!("memory-part takes a limiter and a store") };
     let keys = keys(KEYS);
     let (subject, bytes) = counted(|| {
         let subject = match store.as_str() {
@@ -86,11 +73,7 @@ pub(crate) fn table(rows: &[Row]) -> String {
         "limiter", "store", "at rest", "peak on the way"
     );
     for row in rows {
-        let limiter = if row.limiter == GOVERNOR {
-            GOVERNOR
-        } else {
-            "gorl"
-        };
+        let limiter = if row.limiter == GOVERNOR { GOVERNOR } else { "gorl" };
         text.push_str(&format!(
             "{limiter:<14}  {:<9}  {:>8.1}  {:>16.1}\n",
             row.store, row.live, row.peak

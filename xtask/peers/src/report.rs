@@ -36,10 +36,10 @@ impl Report {
 
     pub(crate) fn to_text(&self) -> String {
         let mut text = self.text.clone();
-        text.push_str(&format!(
-            "{:<68}  {:>7}  {:>8}\n",
-            "goal", "at most", "measured"
-        ));
+        if self.goals.is_empty() {
+            return text;
+        }
+        text.push_str(&format!("{:<68}  {:>7}  {:>8}\n", "goal", "at most", "measured"));
         for goal in &self.goals {
             let verdict = if goal.is_met() { "pass" } else { "FAIL" };
             let (what, note) = (&goal.what, &goal.note);
@@ -72,18 +72,11 @@ mod tests {
 
     #[test]
     fn a_missed_goal_and_a_missing_figure_fail() {
-        let goal = |measured| Goal {
-            what: "a".into(),
-            at_most: 1.0,
-            measured,
-            note: String::new(),
-        };
+        let goal =
+            |measured| Goal { what: "a".into(), at_most: 1.0, measured, note: String::new() };
         assert!(goal(1.0).is_met());
         assert!(!goal(1.01).is_met() && !goal(f64::NAN).is_met());
-        let report = Report {
-            goals: vec![goal(2.0)],
-            ..Report::default()
-        };
+        let report = Report { goals: vec![goal(2.0)], ..Report::default() };
         assert!(report.to_text().contains("FAIL"));
         assert_eq!(report.to_json()["goals"][0]["met"], false);
     }

@@ -10,6 +10,7 @@ use gorl::{Limiter, ManualClock, Policy, Strategy};
 use serde_json::{Value, json};
 
 use crate::stats::{median, percentile};
+use crate::subject::NOTHING;
 
 /// The latencies of one strategy, each the median of the trials.
 pub(crate) struct Row {
@@ -30,16 +31,10 @@ const EXPIRED: u64 = 5_000_000;
 /// New keys, one a decision.
 const NEW: u64 = 1_000_000;
 
-/// The row of the loop that decides nothing: what the machine alone does to a decision.
-pub(crate) const NOTHING: &str = "(nothing)";
-
 /// Measures each strategy, or one of them when it has to be quick.
 pub(crate) fn measure(quick: bool) -> Result<Vec<Row>> {
-    let (strategies, trials) = if quick {
-        (&[Strategy::TokenBucket][..], 1)
-    } else {
-        (&Strategy::ALL[..], 3)
-    };
+    let (strategies, trials) =
+        if quick { (&[Strategy::TokenBucket][..], 1) } else { (&Strategy::ALL[..], 3) };
     let mut rows = vec![row(NOTHING, trials, || {
         Ok(time(|key| {
             black_box(key);
@@ -83,10 +78,7 @@ fn trial(strategy: Strategy) -> Result<Trial> {
     let timed = time(|key| {
         let _ = black_box(limiter.check(key));
     });
-    Ok(Trial {
-        left: limiter.len(),
-        ..timed
-    })
+    Ok(Trial { left: limiter.len(), ..timed })
 }
 
 /// Times what is done for each new key, one by one.

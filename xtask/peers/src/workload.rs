@@ -19,12 +19,7 @@ pub(crate) fn keys(count: usize) -> Vec<String> {
 impl Workload {
     /// One key, over and over.
     pub(crate) fn one() -> Self {
-        Self {
-            key_count: 1,
-            shape: "-",
-            keys: keys(1),
-            order: vec![0; FEW],
-        }
+        Self { key_count: 1, shape: "-", keys: keys(1), order: vec![0; FEW] }
     }
 
     /// Keys that are all equally likely.
@@ -61,23 +56,13 @@ impl Workload {
 
     fn new(count: usize, shape: &'static str, visits: Vec<u32>) -> Self {
         if count <= FEW {
-            return Self {
-                key_count: count,
-                shape,
-                keys: keys(count),
-                order: visits,
-            };
+            return Self { key_count: count, shape, keys: keys(count), order: visits };
         }
         // A service has just read the key from a request, so it is in the cache. Keys that lie in
         // the order of their visits are too, and what is left to measure is the store.
         let keys: Vec<String> = visits.iter().map(|&index| key(index as usize)).collect();
         let order = (0..keys.len() as u32).collect();
-        Self {
-            key_count: count,
-            shape,
-            keys,
-            order,
-        }
+        Self { key_count: count, shape, keys, order }
     }
 }
 

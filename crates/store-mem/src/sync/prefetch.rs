@@ -23,15 +23,16 @@ impl Hint {
         self.groups.store(groups, Ordering::Relaxed);
     }
 
-    /// Begins to fetch the group where the search for `place` will begin.
+    /// Begins to fetch both lines of the group where the search for `place` will begin.
     #[inline(always)]
     pub(crate) fn prefetch(&self, place: u64) {
         let groups = self.groups.load(Ordering::Relaxed);
         if groups > NEAR_GROUPS {
             let group = crate::table::home(place, groups);
-            fetch(
-                self.base.load(Ordering::Relaxed).wrapping_add(group * crate::table::GROUP_BYTES),
-            );
+            let at =
+                self.base.load(Ordering::Relaxed).wrapping_add(group * crate::table::GROUP_BYTES);
+            fetch(at);
+            fetch(at.wrapping_add(crate::table::GROUP_BYTES / 2));
         }
     }
 }
