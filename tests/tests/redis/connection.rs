@@ -4,7 +4,7 @@ use std::error::Error;
 use std::net::{Ipv4Addr, TcpListener};
 use std::time::{Duration, Instant};
 
-use gorl::{AsyncLimiter, RedisStore};
+use gorl::{AsyncLimiter, RedisStore, RedisStoreBuilder};
 use gorl_core::{StoreError, StoreErrorKind, Strategy};
 use gorl_tests::{RedisServer, runtime};
 use redis::Commands;
@@ -172,6 +172,26 @@ fn a_killed_connection_is_replaced() {
     }
     let counted: String = server.look().get("gorl:lb1:k").expect("the server answers");
     assert!(counted.ends_with(" 1 0"), "{counted}");
+}
+
+#[test]
+fn a_client_of_the_callers_own_serves_as_well() {
+    let (server, runtime) = (RedisServer::start(), runtime());
+    // It speaks RESP2, which brings no word of a lost connection.
+    let client = redis::Client::open(server.url()).expect("a valid URL");
+    let builder = RedisStoreBuilder::from_client(client).command_timeout(Duration::from_secs(5));
+    let store = runtime.block_on(builder.connect()).expect("the server serves");
+    let limiter = AsyncLimiter::new(policy(Strategy::LeakyBucket, 2, 3_650 * DAY), store);
+    for allowed in [true, true, false] {
+        let decision = runtime.block_on(limiter.check("k")).expect("it answers");
+        assert_eq!(decision.is_allowed(), allowed);
+    }
+    let kill = redis::cmd("CLIENT").arg("KILL").arg("TYPE").arg("normal").take();
+    let killed: usize = kill.query(&mut server.look()).expect("the server answers");
+    assert_eq!(killed, 1);
+    let errors = errors_until_answered(&runtime, &limiter);
+    assert!(errors <= 1, "{errors} requests failed for one lost connection");
+    runtime.block_on(limiter.reset("k")).expect("it answers");
 }
 
 #[test]
