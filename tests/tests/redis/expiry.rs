@@ -116,7 +116,8 @@ fn r43_no_denial_adds_to_the_expiry() {
     assert!(bench.check(2).is_allowed());
     let name = bench.name();
     let left: u64 = bench.look.pttl(name).expect("the server answers");
-    assert!(left <= 5 * 3_600_000, "{left} ms");
+    // The expiry is rounded up to a whole millisecond, and the clock that it is told by down.
+    assert!(left <= 5 * 3_600_000 + 1, "{left} ms");
 }
 
 #[test]

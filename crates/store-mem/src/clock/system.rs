@@ -31,8 +31,8 @@ pub struct SystemClock;
 
 impl SystemClock {
     /// The most by which the clock can differ from the system's monotonic clock, whatever the
-    /// counter does, as long as the counter advances. With a sound counter it is smaller by
-    /// orders of magnitude: `cargo xtask bench memory --only clocks` prints what it is.
+    /// counter does, as long as the counter advances. With a sound counter it is a microsecond or
+    /// two: `cargo xtask bench memory --only clocks` measures it.
     pub const MAX_ERROR: std::time::Duration = std::time::Duration::from_millis(2);
 }
 
