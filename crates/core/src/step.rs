@@ -111,11 +111,11 @@ pub const fn check_cost(policy: &Policy, cost: u32) -> Result<(), CostExceedsLim
 /// ```
 #[must_use]
 pub fn give_back(policy: &Policy, state: State, now: u64, cost: u32) -> Option<State> {
-    let state = state.adopted_by(policy);
-    if is_too_far_ahead(policy, state, now) {
+    let adopted = state.adopted_by(policy);
+    if is_too_far_ahead(policy, adopted, now) {
         return Some(state);
     }
-    let state = Some(state);
+    let state = Some(adopted);
     let view = match policy.strategy() {
         Strategy::FixedWindow => {
             let (view, _) = fixed_window::step(policy, state, now, 0);

@@ -1,5 +1,4 @@
 -- Both buckets: a is what is spent, and was exact at the instant at + b/limit.
-local kept = a
 local too_far = false
 
 -- Brings the bucket to now, which is after at. In units of 1/limit microsecond, in which one unit of
@@ -61,14 +60,14 @@ if at then
     if a > 0 then
       drain()
     end
-  elseif too_far and operation ~= 'g' then
+  elseif too_far then
     a = 0
   end
 else
   a = 0
 end
 -- A bucket with nothing spent keeps no credit.
-if a == 0 and not (too_far and operation == 'g') then
+if a == 0 then
   at, b = now, 0
 end
 
@@ -112,8 +111,5 @@ local function rested_at()
 end
 
 local function to_store()
-  if too_far and operation == 'g' then
-    return at, kept, b
-  end
   return at, turned(a), b
 end

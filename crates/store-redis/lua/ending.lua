@@ -30,15 +30,17 @@ local function store()
 end
 
 if operation == 'g' then
-  if not too_far then
-    give()
-    if rested_at() == 0 then
-      local done = redis.pcall('DEL', KEYS[1])
-      if type(done) == 'table' then
-        return done
-      end
-      return { 1, now, stored }
+  -- What is ignored because it lies too far ahead stays as it is.
+  if too_far then
+    return { 1, now, stored }
+  end
+  give()
+  if rested_at() == 0 then
+    local done = redis.pcall('DEL', KEYS[1])
+    if type(done) == 'table' then
+      return done
     end
+    return { 1, now, stored }
   end
   return store()
 end

@@ -8,9 +8,7 @@ if at then
   -- The window of this policy that holds the start, if it was written under another one.
   at = at - at % window
   too_far = at - now > window
-  if too_far and operation == 'g' then
-    -- Left as it is by what gives back.
-  elseif too_far or now - at >= window then
+  if too_far or now - at >= window then
     at, a, b = fresh()
   end
 else

@@ -3,9 +3,7 @@ local too_far = false
 if at then
   local passed = now - at
   too_far = -passed > window
-  if too_far and operation == 'g' then
-    -- Left as it is by what gives back.
-  elseif too_far or passed >= window then
+  if too_far or passed >= window then
     if passed >= window and passed - window < window and a > 0 then
       at, a, b = at + window, 0, a
     else
