@@ -114,7 +114,7 @@ impl Shard {
             self.sweep_hand = 0;
             after.retired = Some(Box::new(empty));
         } else {
-            self.replace_table(len * 2);
+            self.replace_table(self.slots_to_shrink_to());
         }
     }
 

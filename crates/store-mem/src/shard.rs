@@ -176,9 +176,8 @@ impl Shard {
     fn make_room(&mut self, ask: &Ask, room: &Room) -> bool {
         if self.grows {
             let wanted = self.table.len() + 1;
-            if self.old.is_none() && wanted * 8 > self.table.slots() * GROW_AT_EIGHTHS {
-                // Half as large again: three quarters of it are taken when the next growth comes.
-                self.replace_table(wanted * 12 / GROW_AT_EIGHTHS);
+            if wanted * 8 > self.table.slots() * GROW_AT_EIGHTHS {
+                self.grow();
             }
         } else if self.table.len() * FULL_OF >= self.table.slots() * (FULL_OF - 1)
             && !self.evict(ask.print, ask.now, room)
@@ -186,6 +185,35 @@ impl Shard {
             return false;
         }
         room.reserve() || (self.evict(ask.print, ask.now, room) && room.reserve())
+    }
+
+    /// Sees to it that the table has room for more, half as large again: three quarters of it are
+    /// taken when the next growth comes.
+    fn grow(&mut self) {
+        let wanted = (self.len() + 1) * 12 / GROW_AT_EIGHTHS;
+        let Some(old) = self.old.take() else {
+            return self.replace_table(wanted);
+        };
+        // The table is full before the one that it replaces is empty. A new table is made large
+        // enough that this does not happen; if it did, no entry may be lost by it.
+        let mut all = Table::with_slots(wanted);
+        for table in [&self.table, &*old] {
+            for group in 0..table.groups() {
+                for (_, entry) in table.group(group) {
+                    all.put(entry);
+                }
+            }
+        }
+        self.table = all;
+        self.sweep_hand = 0;
+    }
+
+    /// Slots of a table to replace the present one by, of which a part is used: twice what is used,
+    /// and never so few that new keys could fill it before the old table is empty.
+    pub(super) fn slots_to_shrink_to(&self) -> usize {
+        let len = self.table.len();
+        let inserts_while_moving = (len + self.table.groups()) / MOVED_PER_INSERT + 2;
+        (len * 2).max((len + inserts_while_moving) * 12 / GROW_AT_EIGHTHS)
     }
 
     /// Begins to move to a table of `slots` slots.
