@@ -29,14 +29,10 @@ const SWEEP_FROM: usize = 64;
 const SHRINK_FROM: usize = 64;
 
 impl Shard {
-    /// Forgets what is at rest in the next few groups; at the end of the table, gives memory back
-    /// if most of it is unused.
-    pub(crate) fn sweep_some(&mut self, now: u64, room: &Room, after: &mut After) {
+    /// Forgets what is at rest in the next few groups.
+    pub(crate) fn sweep_some(&mut self, now: u64, room: &Room) {
         if self.table.slots() < SWEEP_FROM {
             return;
-        }
-        if self.sweep_hand >= self.table.groups() {
-            self.shrink(after);
         }
         let mut left = REMOVED_PER_SWEEP;
         for _ in 0..SWEPT_PER_INSERT.min(self.table.groups()) {

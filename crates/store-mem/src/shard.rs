@@ -162,7 +162,7 @@ impl Shard {
     }
 
     fn insert(&mut self, policy: &Policy, ask: &Ask, state: State, room: &Room, after: &mut After) {
-        self.sweep_some(ask.now, room, after);
+        self.sweep_some(ask.now, room);
         self.move_some(MOVED_PER_INSERT, after);
         if !self.make_room(ask, room) {
             after.needs_room = true;

@@ -67,21 +67,3 @@ fn new_keys_forget_old_ones() {
         assert!(len < 2 * PEAK as usize, "{strategy}: {len} keys of five times {PEAK} are left");
     }
 }
-
-/// After a peak, the traffic that goes on gives the memory back.
-#[test]
-fn new_keys_shrink_a_table_that_a_peak_has_left() {
-    let subject = Subject::new(|builder| builder.shards(1));
-    let policy = policy(Strategy::FixedWindow, 3, WINDOW);
-    (0..PEAK).for_each(|key| assert!(subject.take(&policy, key)));
-    let full = subject.store.memory_bytes();
-    subject.advance(LONG_NS);
-    for key in 0..PEAK {
-        assert!(subject.take(&policy, PEAK + key));
-        if key % 100 == 0 {
-            subject.advance(LONG_NS);
-        }
-    }
-    assert!(subject.store.len() < PEAK as usize / 10, "{} keys", subject.store.len());
-    assert!(subject.store.memory_bytes() < full / 10, "{} bytes", subject.store.memory_bytes());
-}
