@@ -65,8 +65,7 @@ impl Policies {
     #[cold]
     pub(crate) fn read_as(&self, entry: &Entry, policy: &Policy) -> Option<State> {
         let written = self.list.get(usize::from(entry.policy()))?.policy;
-        let comparable = written.strategy() == policy.strategy() && written.tick() == policy.tick();
-        comparable.then(|| entry.state.adopted_by(policy))
+        is_alike(&written, policy).then(|| entry.state.adopted_by(policy))
     }
 
     /// The number for one more entry under `policy`.
