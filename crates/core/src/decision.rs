@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use crate::policy::ticks_to_duration;
-use crate::{Policy, State, Strategy, step};
+use crate::{Origin, Policy, State, StoreErrorKind, Strategy, step};
 
 /// The answer to *may this key spend this cost now?*
 ///
@@ -40,6 +40,20 @@ pub struct Decision {
     cost: u32,
     allowed: bool,
     spends: bool,
+    origin: Origin,
+}
+
+/// The figures of a [`Decision`] together; see [`Decision::figures`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Figures {
+    /// [`Decision::limit`].
+    pub limit: u32,
+    /// [`Decision::remaining`].
+    pub remaining: u32,
+    /// [`Decision::reset_after`].
+    pub reset_after: Duration,
+    /// [`Decision::retry_after`].
+    pub retry_after: Duration,
 }
 
 /// A state as the strategies work on it, brought up to an instant: as stored, but both buckets
@@ -104,7 +118,79 @@ impl Decision {
         cost: u32,
         allowed: bool,
     ) -> Self {
-        Self { policy, view, now, cost, allowed, spends: allowed && cost > 0 }
+        Self {
+            policy,
+            view,
+            now,
+            cost,
+            allowed,
+            spends: allowed && cost > 0,
+            origin: Origin::Store,
+        }
+    }
+
+    /// The cost is admitted although nobody counted it, because the store had no answer.
+    ///
+    /// Such a decision has no [`figures`](Self::figures).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use gorl_core::{Decision, Origin, Policy, StoreErrorKind};
+    ///
+    /// let policy = Policy::fixed_window(10, Duration::from_secs(60)).unwrap();
+    /// let decision = Decision::open(policy, 1, StoreErrorKind::Timeout);
+    /// assert!(decision.is_allowed() && decision.is_degraded());
+    /// assert_eq!(decision.origin(), Origin::Open(StoreErrorKind::Timeout));
+    /// assert_eq!(decision.figures(), None);
+    /// ```
+    pub const fn open(policy: Policy, cost: u32, cause: StoreErrorKind) -> Self {
+        let view = View { at: 0, a: 0, b: 0 };
+        let origin = Origin::Open(cause);
+        Self { policy, view, now: 0, cost, allowed: true, spends: false, origin }
+    }
+
+    /// The same answer, from elsewhere.
+    #[inline]
+    pub const fn with_origin(mut self, origin: Origin) -> Self {
+        self.origin = origin;
+        self
+    }
+
+    /// Where the decision came from.
+    #[inline]
+    #[must_use]
+    pub const fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// Whether the store had no answer, so that this is what its failure policy gave instead.
+    #[inline]
+    #[must_use]
+    pub const fn is_degraded(&self) -> bool {
+        self.origin.is_degraded()
+    }
+
+    /// The figures, if somebody counted: `None` for a cost that was admitted because the store had
+    /// no answer ([`Origin::Open`]).
+    ///
+    /// Then [`remaining`](Self::remaining), [`reset_after`](Self::reset_after) and
+    /// [`retry_after`](Self::retry_after) are zero, which promises nothing. What shows figures to
+    /// others, such as headers, should show none.
+    #[must_use]
+    pub fn figures(&self) -> Option<Figures> {
+        self.is_counted().then(|| Figures {
+            limit: self.limit(),
+            remaining: self.remaining(),
+            reset_after: self.reset_after(),
+            retry_after: self.retry_after(),
+        })
+    }
+
+    #[inline]
+    const fn is_counted(&self) -> bool {
+        !matches!(self.origin, Origin::Open(_))
     }
 
     /// The same answer with the cost not spent, which makes a peek of a take.
@@ -133,6 +219,9 @@ impl Decision {
     /// The largest cost that would be admitted now, after this decision.
     #[must_use]
     pub fn remaining(&self) -> u32 {
+        if !self.is_counted() {
+            return 0;
+        }
         match self.policy.strategy() {
             Strategy::SlidingWindow => step::sliding_remaining(&self.policy, self.view, self.now),
             _ => self.policy.capacity().saturating_sub(self.view.a),

@@ -54,6 +54,7 @@ extern crate std;
 mod clock;
 mod decision;
 mod key;
+mod origin;
 mod policy;
 mod state;
 mod step;
@@ -61,8 +62,9 @@ mod store;
 mod strategy;
 
 pub use clock::{Clock, ManualClock};
-pub use decision::Decision;
+pub use decision::{Decision, Figures};
 pub use key::{Key, KeyPart, KeyRef, Part};
+pub use origin::Origin;
 pub use policy::{Policy, PolicyError, Tick};
 pub use state::{State, StateError};
 pub use step::{

@@ -35,6 +35,8 @@ pub enum StoreErrorKind {
     Unavailable,
     /// The store did not answer within the deadline. The cost may have been spent.
     Timeout,
+    /// The store failed lately, and is not asked again until a probe has found it well.
+    CircuitOpen,
     /// The stored value is not one that gorl wrote; it was left as it is.
     ForeignValue,
     /// The store cannot do what was asked.
@@ -52,6 +54,7 @@ impl StoreErrorKind {
         match self {
             Self::Unavailable => "unavailable",
             Self::Timeout => "timeout",
+            Self::CircuitOpen => "circuit_open",
             Self::ForeignValue => "foreign_value",
             Self::Unsupported => "unsupported",
             Self::Policy => "policy",
@@ -101,6 +104,7 @@ impl fmt::Display for StoreError {
         f.write_str(match self.kind {
             StoreErrorKind::Unavailable => "the store cannot be reached",
             StoreErrorKind::Timeout => "the store did not answer in time",
+            StoreErrorKind::CircuitOpen => "the store failed lately and is not asked",
             StoreErrorKind::ForeignValue => "the stored value was not written by gorl",
             StoreErrorKind::Unsupported => "the store does not support this operation",
             StoreErrorKind::Policy => "the store cannot count under this policy",
