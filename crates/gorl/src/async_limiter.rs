@@ -3,14 +3,18 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
 use gorl_core::{Action, DecideError, Decision, Key, KeyRef, Policy, Request, Store, StoreError};
 
-use crate::DynStore;
+use crate::asking::Asking;
+use crate::{AsyncLimiterBuilder, Breaker, DynStore, Stats};
 
 /// A rate limiter over any [`Store`]: the methods of `Limiter`, awaited, each with a `Result`.
 ///
-/// It is a concrete type whatever the store, and a clone shares the store and the policy.
+/// It is a concrete type whatever the store, and a clone shares the store, the policy and all else.
+///
+/// What happens when the store has no answer is set up by the [`builder`](Self::builder): the error
+/// is returned, the request is admitted, or a limiter in this process takes over. A circuit breaker
+/// keeps a store that is gone from costing its deadline each time.
 ///
 /// # Examples
 ///
@@ -30,8 +34,7 @@ use crate::DynStore;
 /// ```
 #[derive(Clone)]
 pub struct AsyncLimiter {
-    store: Arc<dyn DynStore>,
-    policy: Arc<ArcSwap<Policy>>,
+    asking: Arc<Asking>,
 }
 
 // The futures say themselves that they may change threads, which an `async fn` cannot: where one
@@ -47,14 +50,44 @@ impl AsyncLimiter {
     /// A limiter that asks a store which others ask as well.
     #[must_use]
     pub fn over(policy: Policy, store: Arc<dyn DynStore>) -> Self {
-        Self { store, policy: Arc::new(ArcSwap::from_pointee(policy)) }
+        Self::builder(policy).build_over(store)
+    }
+
+    /// A limiter with options of your choice.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "memory")] {
+    /// # pollster::block_on(async {
+    /// use std::time::Duration;
+    /// use gorl::{AsyncLimiter, Breaker, DenialCache, FailurePolicy, MemoryStore, Policy};
+    ///
+    /// let limiter = AsyncLimiter::builder(Policy::token_bucket(100, Duration::from_secs(1))?)
+    ///     .failure_policy(FailurePolicy::Open)
+    ///     .breaker(Breaker::new().failures(3))
+    ///     .denial_cache(DenialCache::new())
+    ///     .build(MemoryStore::new());
+    /// let decision = limiter.check("user-1").await?;
+    /// assert!(decision.is_allowed() && !decision.is_degraded());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// # }
+    /// ```
+    pub fn builder(policy: Policy) -> AsyncLimiterBuilder {
+        AsyncLimiterBuilder::new(policy)
+    }
+
+    pub(crate) fn from_builder(builder: AsyncLimiterBuilder, store: Arc<dyn DynStore>) -> Self {
+        Self { asking: Arc::new(Asking::new(builder, store)) }
     }
 
     /// Spends one of the key's budget if there is one left.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] if the store has no answer; that is not a denial.
+    /// [`StoreError`] if the store has no answer and the failure policy gives none; that is not a
+    /// denial.
     pub fn check<'a>(
         &'a self,
         key: impl Key + Send + 'a,
@@ -86,7 +119,7 @@ impl AsyncLimiter {
     /// # Errors
     ///
     /// [`DecideError::Cost`] if `cost` is above the policy's capacity, and [`DecideError::Store`]
-    /// if the store has no answer.
+    /// if the store has no answer and the failure policy gives none.
     pub fn check_n<'a>(
         &'a self,
         key: impl Key + Send + 'a,
@@ -122,9 +155,13 @@ impl AsyncLimiter {
 
     /// Gives `cost` back to a key, never past full.
     ///
+    /// While the store has no answer, [`FailurePolicy::Local`](crate::FailurePolicy) gives back
+    /// what this process has counted, and under [`FailurePolicy::Open`](crate::FailurePolicy)
+    /// nothing was counted; neither is an error.
+    ///
     /// # Errors
     ///
-    /// [`StoreError`] if the store failed or cannot give back.
+    /// [`StoreError`] if the store failed or cannot give back, unless as above.
     pub fn give_back<'a>(
         &'a self,
         key: impl Key + Send + 'a,
@@ -135,11 +172,13 @@ impl AsyncLimiter {
             let parts = key.parts();
             let key = KeyRef::new(parts.as_ref());
             let request = Request { policy: &policy, key, cost, action: Action::Take };
-            self.store.give_back_dyn(request).await
+            self.asking.give_back(request).await
         }
     }
 
     /// Forgets a key: its next request is its first.
+    ///
+    /// The failure policy has no part in this: that the store could not be told is always an error.
     ///
     /// # Errors
     ///
@@ -148,20 +187,53 @@ impl AsyncLimiter {
         &'a self,
         key: impl Key + Send + 'a,
     ) -> impl Future<Output = Result<(), StoreError>> + Send + 'a {
-        async move { self.store.reset_dyn(KeyRef::new(key.parts().as_ref())).await }
+        async move { self.asking.reset(KeyRef::new(key.parts().as_ref())).await }
     }
 
     /// The policy in force.
     #[must_use]
     pub fn policy(&self) -> Policy {
-        **self.policy.load()
+        **self.asking.policy.load()
     }
 
-    /// Replaces the policy for this limiter and its clones; counts stay and are read under the new
-    /// numbers; another strategy starts every key afresh. Other processes that share the store keep theirs until they do the same.
+    /// Replaces the policy for this limiter and its clones.
+    ///
+    /// Counts stay and are read under the new numbers; another strategy starts every key afresh.
+    /// Other processes that share the store keep theirs until they do the same.
     pub fn set_policy(&self, policy: Policy) {
-        let old = self.policy.swap(Arc::new(policy));
-        self.store.policy_replaced_dyn(&old, &policy);
+        self.asking.set_policy(policy);
+    }
+
+    /// What became of the requests so far.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "memory")] {
+    /// # pollster::block_on(async {
+    /// use std::time::Duration;
+    /// use gorl::{AsyncLimiter, MemoryStore, Policy};
+    ///
+    /// let policy = Policy::fixed_window(1, Duration::from_secs(3600))?;
+    /// let limiter = AsyncLimiter::new(policy, MemoryStore::new());
+    /// for _ in 0..3 {
+    ///     let _ = limiter.check("a").await?;
+    /// }
+    /// let stats = limiter.stats();
+    /// assert_eq!((stats.allowed, stats.denied, stats.failed), (1, 2, 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.asking.counters.read()
+    }
+
+    /// The circuit breaker, if there is one.
+    #[must_use]
+    pub fn breaker(&self) -> Option<&Breaker> {
+        self.asking.breaker().map(|breaker| &**breaker)
     }
 
     fn decide<'a>(
@@ -174,7 +246,7 @@ impl AsyncLimiter {
             let policy = self.policy();
             let parts = key.parts();
             let key = KeyRef::new(parts.as_ref());
-            self.store.decide_dyn(Request { policy: &policy, key, cost, action }).await
+            self.asking.decide(Request { policy: &policy, key, cost, action }).await
         }
     }
 }

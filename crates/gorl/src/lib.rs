@@ -62,19 +62,35 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod asking;
 mod async_limiter;
+mod async_limiter_builder;
+mod breaker;
+mod denial_cache;
 mod dyn_store;
+mod failure_policy;
+mod fallback;
 #[cfg(feature = "memory")]
 mod limiter;
 #[cfg(feature = "memory")]
 mod limiter_builder;
+#[cfg(feature = "redis")]
+mod owned_key;
+mod stats;
+mod steady_clock;
 
 pub use async_limiter::AsyncLimiter;
+pub use async_limiter_builder::AsyncLimiterBuilder;
+pub use breaker::{Breaker, BreakerState};
+pub use denial_cache::DenialCache;
 pub use dyn_store::DynStore;
+pub use failure_policy::FailurePolicy;
+#[cfg(feature = "memory")]
+pub use failure_policy::LocalShare;
 pub use gorl_core::{
-    Action, Clock, CostExceedsLimit, DecideError, Decision, Key, KeyPart, KeyRef, LocalStore,
-    ManualClock, Part, Policy, PolicyError, Request, Store, StoreError, StoreErrorKind, Strategy,
-    Tick, UnknownStrategy,
+    Action, Clock, CostExceedsLimit, DecideError, Decision, Figures, Key, KeyPart, KeyRef,
+    LocalStore, ManualClock, Origin, Part, Policy, PolicyError, Request, Store, StoreError,
+    StoreErrorKind, Strategy, Tick, UnknownStrategy,
 };
 #[cfg(feature = "memory")]
 pub use gorl_store_mem::{MemoryStore, MemoryStoreBuilder, SystemClock};
@@ -84,6 +100,7 @@ pub use gorl_store_redis::{RedisStore, RedisStoreBuilder};
 pub use limiter::Limiter;
 #[cfg(feature = "memory")]
 pub use limiter_builder::LimiterBuilder;
+pub use stats::Stats;
 
 /// The pure math, for those who keep the states themselves.
 pub use gorl_core as core;

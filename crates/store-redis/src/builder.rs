@@ -23,6 +23,7 @@ pub struct RedisStoreBuilder {
     command_timeout: Duration,
     keep_rested: Duration,
     clock: Option<Arc<dyn Clock>>,
+    start_degraded: bool,
 }
 
 enum Server {
@@ -64,6 +65,7 @@ impl RedisStoreBuilder {
             command_timeout: COMMAND_TIMEOUT,
             keep_rested: Duration::ZERO,
             clock: None,
+            start_degraded: false,
         }
     }
 
@@ -117,6 +119,22 @@ impl RedisStoreBuilder {
         self
     }
 
+    /// Whether there is a store even if no server can be reached yet. By default there is none:
+    /// [`connect`](Self::connect) fails.
+    ///
+    /// Such a store fails its requests until the server can be reached, and then serves them. What
+    /// becomes of a request meanwhile is for the failure policy of the limiter above to say.
+    pub fn start_degraded(mut self, allowed: bool) -> Self {
+        self.start_degraded = allowed;
+        self
+    }
+
+    /// What [`start_degraded`](Self::start_degraded) was set to.
+    #[must_use]
+    pub fn starts_degraded(&self) -> bool {
+        self.start_degraded
+    }
+
     /// Connects, and makes the store.
     ///
     /// It must be called within a tokio runtime that has its IO and time enabled, on which the
@@ -125,7 +143,8 @@ impl RedisStoreBuilder {
     /// # Errors
     ///
     /// [`StoreErrorKind::Unavailable`] or [`StoreErrorKind::Timeout`] if the server cannot be
-    /// reached or refuses the log-in, and [`StoreErrorKind::Other`] if there is no runtime, the
+    /// reached or refuses the log-in, unless the store may [start
+    /// degraded](Self::start_degraded), and [`StoreErrorKind::Other`] if there is no runtime, the
     /// prefix is too long, or the URL is none.
     pub async fn connect(self) -> Result<RedisStore, StoreError> {
         let other = |message| Failure::new(StoreErrorKind::Other, message);
@@ -150,8 +169,10 @@ impl RedisStoreBuilder {
             grace_ms: u64::try_from(self.keep_rested.as_millis()).unwrap_or(u64::MAX),
             clock: self.clock,
         };
-        store.link.connect().await?;
-        Ok(store)
+        match store.link.connect().await {
+            Err(failure) if !(self.start_degraded && failure.is_passing()) => Err(failure.into()),
+            _ => Ok(store),
+        }
     }
 }
 

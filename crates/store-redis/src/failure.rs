@@ -21,6 +21,11 @@ impl Failure {
         Self::new(StoreErrorKind::Timeout, format!("{what} took longer than {deadline:?}"))
     }
 
+    /// Whether it may pass without anything being changed here.
+    pub(crate) fn is_passing(&self) -> bool {
+        matches!(self.kind, StoreErrorKind::Unavailable | StoreErrorKind::Timeout)
+    }
+
     /// A key holds what gorl did not write.
     pub(crate) fn foreign(key: &str) -> Self {
         let key = key.escape_debug();
