@@ -1,0 +1,6 @@
+//! What a limiter does when its store fails, and what it need not ask its store.
+
+mod cache;
+mod fake;
+mod policies;
+mod probes;
