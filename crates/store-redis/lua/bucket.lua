@@ -1,5 +1,4 @@
 -- Both buckets: a is what is spent, and was exact at the instant at + b/limit.
-local too_far = false
 
 -- Brings the bucket to now, which is after at. In units of 1/limit microsecond, in which one unit of
 -- cost drains in exactly `window`, there have passed (now - at) * limit - b; whole units of cost go,
@@ -51,24 +50,27 @@ local function drain()
   end
 end
 
-if at then
-  a = turned(a)
-  b = math.min(b, limit - 1)
-  local ahead = at - now
-  too_far = ahead > window or (ahead == window and b > 0)
-  if ahead < 0 then
-    if a > 0 then
-      drain()
+local function enter()
+  too_far = false
+  if at then
+    a = turned(a)
+    b = math.min(b, limit - 1)
+    local ahead = at - now
+    too_far = ahead > window or (ahead == window and b > 0)
+    if ahead < 0 then
+      if a > 0 then
+        drain()
+      end
+    elseif too_far then
+      a = 0
     end
-  elseif too_far then
+  else
     a = 0
   end
-else
-  a = 0
-end
--- A bucket with nothing spent keeps no credit.
-if a == 0 then
-  at, b = now, 0
+  -- A bucket with nothing spent keeps no credit.
+  if a == 0 then
+    at, b = now, 0
+  end
 end
 
 local function fits()

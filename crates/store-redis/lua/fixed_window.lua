@@ -3,16 +3,18 @@ local function fresh()
   return now - now % window, 0, 0
 end
 
-local too_far = false
-if at then
+local function enter()
+  too_far = false
+  if not at then
+    at, a, b = fresh()
+    return
+  end
   -- The window of this policy that holds the start, if it was written under another one.
   at = at - at % window
   too_far = at - now > window
   if too_far or now - at >= window then
     at, a, b = fresh()
   end
-else
-  at, a, b = fresh()
 end
 
 local function fits()

@@ -1,4 +1,4 @@
--- Reads the request, the time and what is stored. Every script begins with this.
+-- Reads the request, the time and what is stored. The scripts for one key begin with this.
 --
 -- KEYS: the key. ARGV: operation (t take, p peek, g give back), cost, limit, window and capacity,
 -- milliseconds that a key outlives its rest, and the time, empty for that of the server.
@@ -27,6 +27,8 @@ if operation == 'p' then
 end
 
 local at, a, b
+-- Whether what is stored lies so far ahead of now that it is ignored.
+local too_far
 if stored then
   at, a, b = string.match(stored, '^1 (%d+) (%d+) (%d+)$')
   at, a, b = tonumber(at), tonumber(a), tonumber(b)

@@ -1,6 +1,10 @@
 -- Sliding window: at is the start of the current window, a what is used in it, b in the one before.
-local too_far = false
-if at then
+local function enter()
+  too_far = false
+  if not at then
+    at, a, b = now, 0, 0
+    return
+  end
   local passed = now - at
   too_far = -passed > window
   if too_far or passed >= window then
@@ -10,8 +14,6 @@ if at then
       at, a, b = now, 0, 0
     end
   end
-else
-  at, a, b = now, 0, 0
 end
 
 -- previous * (window - elapsed) <= (limit - current - cost) * window

@@ -8,6 +8,7 @@ use gorl_core::{Clock, StoreError, StoreErrorKind};
 use redis::{Client, ConnectionAddr, IntoConnectionInfo, ProtocolVersion, RedisResult};
 use tokio::runtime::Handle;
 
+use crate::caller::Caller;
 use crate::failure::Failure;
 use crate::key::{Layout, MAX_PREFIX};
 use crate::link::Link;
@@ -24,6 +25,7 @@ pub struct RedisStoreBuilder {
     keep_rested: Duration,
     clock: Option<Arc<dyn Clock>>,
     start_degraded: bool,
+    coalesce: bool,
 }
 
 enum Server {
@@ -66,6 +68,7 @@ impl RedisStoreBuilder {
             keep_rested: Duration::ZERO,
             clock: None,
             start_degraded: false,
+            coalesce: true,
         }
     }
 
@@ -119,6 +122,16 @@ impl RedisStoreBuilder {
         self
     }
 
+    /// Whether requests that come faster than they are answered share script calls. By default they
+    /// do.
+    ///
+    /// A request is sent by itself while few are under way, and a lone one never waits for others.
+    /// Without this, each is a script call of its own however many there are.
+    pub fn coalesce(mut self, shared: bool) -> Self {
+        self.coalesce = shared;
+        self
+    }
+
     /// Whether there is a store even if no server can be reached yet. By default there is none:
     /// [`connect`](Self::connect) fails.
     ///
@@ -162,14 +175,16 @@ impl RedisStoreBuilder {
                 Err(_) => return Err(other(URL_EXPECTED).into()),
             },
         };
-        let store = RedisStore {
+        let caller = Caller {
             link: Link::new(client, self.connect_timeout, runtime),
-            layout: Layout { prefix: self.prefix, hash_all: self.hash_keys },
             command_timeout: self.command_timeout,
             grace_ms: u64::try_from(self.keep_rested.as_millis()).unwrap_or(u64::MAX),
             clock: self.clock,
         };
-        match store.link.connect().await {
+        let connected = caller.link.connect().await;
+        let layout = Layout { prefix: self.prefix, hash_all: self.hash_keys };
+        let store = RedisStore::new(caller, layout, self.coalesce);
+        match connected {
             Err(failure) if !(self.start_degraded && failure.is_passing()) => Err(failure.into()),
             _ => Ok(store),
         }

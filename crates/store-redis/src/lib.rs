@@ -17,9 +17,13 @@
 #![forbid(unsafe_code)]
 
 mod builder;
+mod caller;
+mod coalesce;
 mod failure;
 mod key;
 mod link;
+mod many;
+mod question;
 mod script;
 mod store;
 mod value;

@@ -27,23 +27,62 @@ impl Script {
         }
     }
 
+    /// The script that decides on many requests, of any strategies.
+    pub(crate) fn many() -> &'static Self {
+        &MANY
+    }
+
     /// The script that deletes the keys of every strategy.
     pub(crate) fn reset() -> &'static Self {
         &RESET
     }
 }
 
-/// Puts the parts of a script together, in this order.
-macro_rules! script {
-    ($($part:literal)*) => {
-        LazyLock::new(|| Script::new(concat!($(include_str!(concat!("../lua/", $part, ".lua"))),*)))
+/// The text of a part.
+macro_rules! part {
+    ($name:literal) => {
+        include_str!(concat!("../lua/", $name, ".lua"))
     };
 }
 
-static FIXED_WINDOW: LazyLock<Script> = script!("opening" "fixed_window" "ending");
-static SLIDING_WINDOW: LazyLock<Script> = script!("opening" "exact" "sliding_window" "ending");
-static TOKEN_BUCKET: LazyLock<Script> = script!("opening" "exact" "token_bucket" "bucket" "ending");
-static LEAKY_BUCKET: LazyLock<Script> = script!("opening" "exact" "leaky_bucket" "bucket" "ending");
+/// Puts the parts of a script together, in this order.
+macro_rules! script {
+    ($($name:literal)*) => {
+        LazyLock::new(|| Script::new(concat!($(part!($name)),*)))
+    };
+}
+
+/// The parts of a strategy in the script for many requests: read where it is used, under its tag.
+macro_rules! if_used {
+    ($tag:literal $($name:literal)*) => {
+        concat!(
+            "if is_used['", $tag, "'] then\nlocal tag = '", $tag, "'\n",
+            $(part!($name),)*
+            part!("many_register"),
+            "end\n",
+        )
+    };
+}
+
+static FIXED_WINDOW: LazyLock<Script> = script!("opening" "expiry" "fixed_window" "ending");
+static SLIDING_WINDOW: LazyLock<Script> =
+    script!("opening" "expiry" "exact" "sliding_window" "ending");
+static TOKEN_BUCKET: LazyLock<Script> =
+    script!("opening" "expiry" "exact" "token_bucket" "bucket" "ending");
+static LEAKY_BUCKET: LazyLock<Script> =
+    script!("opening" "expiry" "exact" "leaky_bucket" "bucket" "ending");
+static MANY: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(concat!(
+        part!("many_opening"),
+        part!("expiry"),
+        part!("exact"),
+        if_used!("f" "fixed_window"),
+        if_used!("s" "sliding_window"),
+        if_used!("t" "token_bucket" "bucket"),
+        if_used!("l" "leaky_bucket" "bucket"),
+        part!("many_ending"),
+    ))
+});
 static RESET: LazyLock<Script> = script!("reset");
 
 #[cfg(test)]
@@ -53,7 +92,7 @@ mod tests {
     #[test]
     fn no_script_makes_text_of_a_number_but_by_its_whole_format() {
         let scripts = Strategy::ALL.map(Script::of);
-        for script in scripts.into_iter().chain([Script::reset()]) {
+        for script in scripts.into_iter().chain([Script::many(), Script::reset()]) {
             let code = script.text.lines().map(|line| line.split("--").next().unwrap_or(""));
             for line in code {
                 assert!(!line.contains("..") && !line.contains("tostring"), "{line}");
@@ -65,10 +104,10 @@ mod tests {
     #[test]
     fn each_script_has_a_digest_of_its_own() {
         let mut digests: Vec<&str> = Strategy::ALL.map(|s| &*Script::of(s).digest).to_vec();
-        digests.push(&Script::reset().digest);
+        digests.extend([&*Script::many().digest, &*Script::reset().digest]);
         digests.sort_unstable();
         digests.dedup();
-        assert_eq!(digests.len(), 5);
+        assert_eq!(digests.len(), 6);
         assert!(digests.iter().all(|digest| digest.len() == 40));
     }
 }

@@ -2,20 +2,21 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use gorl_core::{
-    Action, Clock, DecideError, Decision, KeyRef, Policy, Request, State, Store, StoreError,
-    StoreErrorKind, Tick, check_cost, decide, peek,
+    DecideError, Decision, KeyRef, Policy, Request, Store, StoreError, StoreErrorKind, check_cost,
 };
 use redis::{Cmd, Value};
 
 use crate::builder::RedisStoreBuilder;
+use crate::caller::Caller;
+use crate::coalesce::Coalescer;
 use crate::failure::{self, Failure};
 use crate::key::Layout;
-use crate::link::{CallError, Link};
+use crate::link::CallError;
+use crate::many::{self, Mode};
+use crate::question::{Question, strange};
 use crate::script::Script;
-use crate::value::{INSTANTS, parse};
 
 /// A store in Redis, which any number of processes can share.
 ///
@@ -49,21 +50,9 @@ use crate::value::{INSTANTS, parse};
 /// # }
 /// ```
 pub struct RedisStore {
-    pub(crate) link: Link,
-    pub(crate) layout: Layout,
-    pub(crate) command_timeout: Duration,
-    pub(crate) grace_ms: u64,
-    pub(crate) clock: Option<Arc<dyn Clock>>,
-}
-
-/// What a script reports.
-struct Report {
-    /// Whether it stored an admission.
-    written: bool,
-    /// The time by which it decided, in microseconds.
-    now: u64,
-    /// What it found.
-    state: Option<State>,
+    caller: Arc<Caller>,
+    layout: Layout,
+    coalescer: Option<Coalescer>,
 }
 
 impl RedisStore {
@@ -88,110 +77,66 @@ impl RedisStore {
         self.layout.key(policy.strategy(), key)
     }
 
-    /// Runs the script of a strategy on one key.
-    async fn run(
-        &self,
-        operation: &'static str,
-        policy: &Policy,
-        key: KeyRef<'_>,
-        cost: u32,
-    ) -> Result<Report, Failure> {
+    pub(crate) fn new(caller: Caller, layout: Layout, coalesce: bool) -> Self {
+        let caller = Arc::new(caller);
+        let coalescer = coalesce.then(|| Coalescer::new(Arc::clone(&caller)));
+        Self { caller, layout, coalescer }
+    }
+
+    /// The request as the scripts are asked it.
+    fn question(&self, request: Request<'_>) -> Result<Question, StoreError> {
+        let Request { policy, key, cost, action } = request;
+        let policy = policy
+            .in_micros()
+            .map_err(|error| StoreError::with_source(StoreErrorKind::Policy, error))?;
         let key = self.layout.key(policy.strategy(), key);
-        let given = self.given_time()?;
-        let arguments = |command: &mut Cmd| {
-            command.arg(1).arg(&key).arg(operation).arg(cost).arg(policy.limit());
-            command.arg(policy.window_ticks()).arg(policy.capacity()).arg(self.grace_ms);
-            match given {
-                Some(now) => command.arg(now),
-                None => command.arg(""),
-            };
-        };
-        let answer = self.in_time(self.evaluate(Script::of(policy.strategy()), arguments)).await;
-        match answer.map_err(|error| error.naming(&key))? {
-            Value::Array(parts) => report(&parts, &key),
-            other => Err(strange(&other)),
-        }
-    }
-
-    /// By digest, and with its text if the server does not know the script, which then did not run.
-    async fn evaluate(
-        &self,
-        script: &Script,
-        arguments: impl Fn(&mut Cmd),
-    ) -> Result<Value, CallError> {
-        let mut command = redis::cmd("EVALSHA");
-        command.arg(&script.digest);
-        arguments(&mut command);
-        match self.link.call(&command).await {
-            Err(CallError::Redis(error)) if failure::is_unknown_script(&error) => {
-                let mut command = redis::cmd("EVAL");
-                command.arg(script.text);
-                arguments(&mut command);
-                self.link.call(&command).await
-            }
-            answer => answer,
-        }
-    }
-
-    /// The answer of the server, or that it did not come in time.
-    async fn in_time(
-        &self,
-        answer: impl Future<Output = Result<Value, CallError>>,
-    ) -> Result<Value, CallError> {
-        let deadline = self.command_timeout;
-        // The timer belongs to the runtime of the connection, wherever this future is polled.
-        let timed = {
-            let _inside = self.link.runtime().enter();
-            tokio::time::timeout(deadline, answer)
-        };
-        timed.await.unwrap_or_else(|_| {
-            self.link.in_vain();
-            Err(CallError::Failure(Failure::timeout("the request", deadline)))
-        })
-    }
-
-    /// The time by the caller's clock, if there is one, in microseconds.
-    fn given_time(&self) -> Result<Option<u64>, Failure> {
-        let Some(clock) = &self.clock else {
-            return Ok(None);
-        };
-        let now = Tick::Microsecond.whole(clock.now_ns());
-        if now >= INSTANTS {
-            let message = "the clock shows a time after the year 2255, which scripts cannot count";
-            return Err(Failure::new(StoreErrorKind::Unsupported, message));
-        }
-        Ok(Some(now))
+        Ok(Question { policy, key, cost, action })
     }
 }
 
 impl Store for RedisStore {
     async fn decide(&self, request: Request<'_>) -> Result<Decision, DecideError> {
-        let Request { key, cost, action, .. } = request;
-        check_cost(request.policy, cost)?;
-        let policy = in_micros(request.policy)?;
-        let operation = match action {
-            Action::Take => "t",
-            Action::Peek => "p",
+        check_cost(request.policy, request.cost)?;
+        let question = self.question(request)?;
+        let answer = match &self.coalescer {
+            Some(coalescer) => coalescer.ask(question).await,
+            None => question.ask(&self.caller).await,
         };
-        let report = self.run(operation, &policy, key, cost).await.map_err(StoreError::from)?;
-        let decision = match action {
-            Action::Take => decide(&policy, report.state, report.now, cost)?,
-            Action::Peek => peek(&policy, report.state, report.now, cost)?,
-        };
-        if decision.changes_state() != report.written {
-            let message = format!(
-                "the script and core disagree, which is a bug of gorl: {policy}, cost {cost} at \
-                 {} after {:?}",
-                report.now, report.state,
+        Ok(answer.map_err(StoreError::from)?)
+    }
+
+    async fn decide_all(
+        &self,
+        requests: &[Request<'_>],
+        decisions: &mut [Option<Decision>],
+    ) -> Result<(), DecideError> {
+        let unsupported =
+            |message| StoreError::from(Failure::new(StoreErrorKind::Unsupported, message));
+        if decisions.len() != requests.len() {
+            return Err(
+                unsupported("there must be as many places for decisions as requests").into()
             );
-            return Err(StoreError::from(Failure::new(StoreErrorKind::Other, message)).into());
         }
-        Ok(decision)
+        if requests.len() > MOST_AT_ONCE {
+            return Err(unsupported("at most 64 requests can be decided on at once").into());
+        }
+        for request in requests {
+            check_cost(request.policy, request.cost)?;
+        }
+        let questions = requests.iter().map(|request| self.question(*request));
+        let questions = questions.collect::<Result<Vec<_>, _>>()?;
+        if questions.is_empty() {
+            return Ok(());
+        }
+        let answers = many::ask(&self.caller, &questions, Mode::All).await;
+        for (place, answer) in decisions.iter_mut().zip(answers.map_err(StoreError::from)?) {
+            *place = Some(answer.map_err(StoreError::from)?);
+        }
+        Ok(())
     }
 
     async fn give_back(&self, request: Request<'_>) -> Result<(), StoreError> {
-        let policy = in_micros(request.policy)?;
-        self.run("g", &policy, request.key, request.cost).await?;
+        self.question(request)?.run(&self.caller, "g").await?;
         Ok(())
     }
 
@@ -200,7 +145,8 @@ impl Store for RedisStore {
         let arguments = |command: &mut Cmd| {
             command.arg(keys.len()).arg(&keys);
         };
-        let answer = self.in_time(self.evaluate(Script::reset(), arguments)).await;
+        let caller = &self.caller;
+        let answer = caller.in_time(caller.evaluate(Script::reset(), arguments)).await;
         let answer = answer.map_err(|error| error.naming(&keys[0]))?;
         match answer {
             Value::Int(0) => Ok(()),
@@ -214,49 +160,26 @@ impl Store for RedisStore {
     }
 }
 
+/// The most requests of one [`decide_all`](Store::decide_all): a request has a few limits, and the
+/// server does nothing else meanwhile.
+const MOST_AT_ONCE: usize = 64;
+
 impl fmt::Debug for RedisStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RedisStore")
             .field("prefix", &self.layout.prefix)
-            .field("command_timeout", &self.command_timeout)
+            .field("command_timeout", &self.caller.command_timeout)
             .finish_non_exhaustive()
     }
 }
 
 impl CallError {
     /// The failure, which names the key if its value is what is wrong.
-    fn naming(self, key: &str) -> Failure {
+    pub(crate) fn naming(self, key: &str) -> Failure {
         match self {
             Self::Failure(failure) => failure,
             Self::Redis(error) if failure::is_wrong_type(&error) => Failure::foreign(key),
             Self::Redis(error) => error.into(),
         }
     }
-}
-
-fn in_micros(policy: &Policy) -> Result<Policy, StoreError> {
-    policy.in_micros().map_err(|error| StoreError::with_source(StoreErrorKind::Policy, error))
-}
-
-/// Reads `{written, time, stored before}`.
-fn report(parts: &[Value], key: &str) -> Result<Report, Failure> {
-    let [Value::Int(written), Value::Int(now), stored] = parts else {
-        return Err(strange(&parts));
-    };
-    let state = match stored {
-        Value::Nil => None,
-        Value::BulkString(value) => match parse(value) {
-            Some(state) if *written >= 0 => Some(state),
-            _ => return Err(Failure::foreign(key)),
-        },
-        _ => return Err(strange(&parts)),
-    };
-    let now = u64::try_from(*now).map_err(|_| strange(&parts))?;
-    Ok(Report { written: *written == 1, now, state })
-}
-
-/// An answer that no script of ours gives; something else answers in the server's name.
-fn strange(answer: &impl fmt::Debug) -> Failure {
-    let shown: String = format!("{answer:?}").chars().take(200).collect();
-    Failure::new(StoreErrorKind::Other, format!("the server's answer is not understood: {shown}"))
 }

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::time::{Duration, Instant};
 
 use gorl::{AsyncLimiter, RedisStore, RedisStoreBuilder};
-use gorl_core::{StoreError, StoreErrorKind, Strategy};
+use gorl_core::{Policy, StoreError, StoreErrorKind, Strategy};
 use gorl_tests::{RedisServer, runtime};
 use redis::Commands;
 use tokio::runtime::Runtime;
@@ -24,7 +24,12 @@ fn limiter(runtime: &Runtime, server: &RedisServer) -> AsyncLimiter {
     let policy = policy(Strategy::LeakyBucket, 100_000, 3_650 * DAY);
     let builder = RedisStore::builder(server.url()).command_timeout(Duration::from_secs(5));
     let store = runtime.block_on(builder.connect()).expect("the server serves");
-    AsyncLimiter::new(policy, store)
+    bare(policy, store)
+}
+
+/// A limiter that asks the store whatever came of it before: it is the store that is looked at here.
+fn bare(policy: Policy, store: RedisStore) -> AsyncLimiter {
+    AsyncLimiter::builder(policy).without_breaker().build(store)
 }
 
 /// Asks until there is an answer; the number of errors before it.
@@ -95,7 +100,7 @@ fn a_frozen_server_costs_the_command_deadline_and_late_replies_are_nobodys() {
     let deadline = Duration::from_millis(100);
     let builder = RedisStore::builder(server.url()).command_timeout(deadline);
     let store = runtime.block_on(builder.connect()).expect("the server serves");
-    let limiter = AsyncLimiter::new(policy(Strategy::LeakyBucket, 100, 3_650 * DAY), store);
+    let limiter = bare(policy(Strategy::LeakyBucket, 100, 3_650 * DAY), store);
     assert!(runtime.block_on(limiter.check("k")).expect("it answers").is_allowed());
     server.freeze();
     let started = Instant::now();
@@ -181,7 +186,7 @@ fn a_client_of_the_callers_own_serves_as_well() {
     let client = redis::Client::open(server.url()).expect("a valid URL");
     let builder = RedisStoreBuilder::from_client(client).command_timeout(Duration::from_secs(5));
     let store = runtime.block_on(builder.connect()).expect("the server serves");
-    let limiter = AsyncLimiter::new(policy(Strategy::LeakyBucket, 2, 3_650 * DAY), store);
+    let limiter = bare(policy(Strategy::LeakyBucket, 2, 3_650 * DAY), store);
     for allowed in [true, true, false] {
         let decision = runtime.block_on(limiter.check("k")).expect("it answers");
         assert_eq!(decision.is_allowed(), allowed);
@@ -217,7 +222,7 @@ fn a_connection_that_went_silent_is_given_up() {
         .connect_timeout(Duration::from_millis(200))
         .command_timeout(Duration::from_millis(100));
     let store = runtime.block_on(builder.connect()).expect("the server serves");
-    let limiter = AsyncLimiter::new(policy(Strategy::LeakyBucket, 100, 3_650 * DAY), store);
+    let limiter = bare(policy(Strategy::LeakyBucket, 100, 3_650 * DAY), store);
     assert!(runtime.block_on(limiter.check("k")).expect("it answers").is_allowed());
     // Nobody closes the connection; what is sent on it arrives nowhere.
     proxy.lose_the_first(1);
@@ -246,7 +251,7 @@ fn the_commands_that_the_book_grants_are_enough() {
     let url = format!("redis://limiter:PASSWORD@127.0.0.1:{}/", server.port());
     let builder = RedisStore::builder(url).command_timeout(Duration::from_secs(5));
     let store = runtime.block_on(builder.connect()).expect("the user is let in");
-    let limiter = AsyncLimiter::new(policy(Strategy::TokenBucket, 2, 3_650 * DAY), store);
+    let limiter = bare(policy(Strategy::TokenBucket, 2, 3_650 * DAY), store);
     for allowed in [true, true, false] {
         let decision = runtime.block_on(limiter.check("k")).expect("it answers");
         assert_eq!(decision.is_allowed(), allowed);

@@ -1,0 +1,1 @@
+strategies[tag] = { enter, fits, spend, rested_at, to_store }
