@@ -9,6 +9,7 @@ use redis::{Client, ConnectionAddr, IntoConnectionInfo, ProtocolVersion, RedisRe
 use tokio::runtime::Handle;
 
 use crate::caller::Caller;
+use crate::coalesce::FEW;
 use crate::failure::Failure;
 use crate::key::{Layout, MAX_PREFIX};
 use crate::link::Link;
@@ -25,7 +26,7 @@ pub struct RedisStoreBuilder {
     keep_rested: Duration,
     clock: Option<Arc<dyn Clock>>,
     start_degraded: bool,
-    coalesce: bool,
+    coalesce_above: Option<usize>,
 }
 
 enum Server {
@@ -68,7 +69,7 @@ impl RedisStoreBuilder {
             keep_rested: Duration::ZERO,
             clock: None,
             start_degraded: false,
-            coalesce: true,
+            coalesce_above: Some(FEW),
         }
     }
 
@@ -123,12 +124,18 @@ impl RedisStoreBuilder {
     }
 
     /// Whether requests that come faster than they are answered share script calls. By default they
-    /// do.
+    /// do, above 32 under way.
     ///
     /// A request is sent by itself while few are under way, and a lone one never waits for others.
     /// Without this, each is a script call of its own however many there are.
     pub fn coalesce(mut self, shared: bool) -> Self {
-        self.coalesce = shared;
+        self.coalesce_above = shared.then_some(FEW);
+        self
+    }
+
+    /// [`coalesce`](Self::coalesce) when more than `requests` are under way.
+    pub fn coalesce_above(mut self, requests: usize) -> Self {
+        self.coalesce_above = Some(requests);
         self
     }
 
@@ -183,7 +190,7 @@ impl RedisStoreBuilder {
         };
         let connected = caller.link.connect().await;
         let layout = Layout { prefix: self.prefix, hash_all: self.hash_keys };
-        let store = RedisStore::new(caller, layout, self.coalesce);
+        let store = RedisStore::new(caller, layout, self.coalesce_above);
         match connected {
             Err(failure) if !(self.start_degraded && failure.is_passing()) => Err(failure.into()),
             _ => Ok(store),

@@ -24,6 +24,8 @@ pub(crate) struct Coalescer {
 
 struct Queue {
     caller: Arc<Caller>,
+    /// How many requests may be under way by themselves.
+    few: usize,
     waiting: Mutex<Waiting>,
     /// Requests that are under way by themselves: a lone counter, which decides nothing but how a
     /// request travels.
@@ -46,7 +48,7 @@ struct Job {
 
 /// While fewer requests than this are under way each is sent by itself. The server then answers one
 /// while the next are on their way, which is as good as a batch and simpler.
-const FEW: usize = 32;
+pub(crate) const FEW: usize = 32;
 
 /// While one batch is being decided the next is on its way.
 const BATCHES: usize = 2;
@@ -55,9 +57,10 @@ const BATCHES: usize = 2;
 const MOST: usize = 128;
 
 impl Coalescer {
-    pub(crate) fn new(caller: Arc<Caller>) -> Self {
+    pub(crate) fn new(caller: Arc<Caller>, few: usize) -> Self {
         let queue = Queue {
             caller,
+            few,
             waiting: Mutex::default(),
             single: AtomicUsize::new(0),
             batches: AtomicUsize::new(0),
@@ -69,7 +72,7 @@ impl Coalescer {
     pub(crate) async fn ask(&self, question: Question) -> Result<Decision, Failure> {
         let queue = &self.queue;
         if queue.batches.load(Ordering::Relaxed) == 0
-            && let Some(_under_way) = Single::begin(&queue.single)
+            && let Some(_under_way) = Single::begin(&queue.single, queue.few)
         {
             return question.ask(&queue.caller).await;
         }
@@ -190,8 +193,8 @@ struct Single<'a>(&'a AtomicUsize);
 
 impl<'a> Single<'a> {
     /// One more, unless there are enough.
-    fn begin(count: &'a AtomicUsize) -> Option<Self> {
-        if count.fetch_add(1, Ordering::Relaxed) < FEW {
+    fn begin(count: &'a AtomicUsize, few: usize) -> Option<Self> {
+        if count.fetch_add(1, Ordering::Relaxed) < few {
             return Some(Self(count));
         }
         count.fetch_sub(1, Ordering::Relaxed);

@@ -77,9 +77,9 @@ impl RedisStore {
         self.layout.key(policy.strategy(), key)
     }
 
-    pub(crate) fn new(caller: Caller, layout: Layout, coalesce: bool) -> Self {
+    pub(crate) fn new(caller: Caller, layout: Layout, coalesce_above: Option<usize>) -> Self {
         let caller = Arc::new(caller);
-        let coalescer = coalesce.then(|| Coalescer::new(Arc::clone(&caller)));
+        let coalescer = coalesce_above.map(|few| Coalescer::new(Arc::clone(&caller), few));
         Self { caller, layout, coalescer }
     }
 

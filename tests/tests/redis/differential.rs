@@ -10,13 +10,13 @@ use gorl_tests::{Driver, RedisDriver};
 const LONGEST_WINDOW: u64 = 10 * 365 * 86_400 * 1_000_000;
 
 /// The last instant that a script counts, in microseconds.
-const LAST: u64 = (1 << 53) - 1;
+pub(super) const LAST: u64 = (1 << 53) - 1;
 
 /// 2025-01-01T00:00:00Z, in microseconds.
-const START: u64 = 1_735_689_600_000_000;
+pub(super) const START: u64 = 1_735_689_600_000_000;
 
 /// `SplitMix64`, whose seed alone repeats a failure.
-struct Rng(u64);
+pub(super) struct Rng(pub(super) u64);
 
 impl Rng {
     fn next(&mut self) -> u64 {
@@ -27,19 +27,19 @@ impl Rng {
         mixed ^ (mixed >> 31)
     }
 
-    fn up_to(&mut self, most: u64) -> u64 {
+    pub(super) fn up_to(&mut self, most: u64) -> u64 {
         most.checked_add(1).map_or(self.0, |count| self.next() % count)
     }
 
     /// As often small as large, and often at the very end.
-    fn spread(&mut self, most: u64) -> u64 {
+    pub(super) fn spread(&mut self, most: u64) -> u64 {
         match self.up_to(9) {
             0 => most - self.up_to(most.min(3)),
             _ => self.next() >> self.up_to(63) & (most.next_power_of_two() - 1).min(most),
         }
     }
 
-    fn count(&mut self, least: u64) -> u32 {
+    pub(super) fn count(&mut self, least: u64) -> u32 {
         let most = u64::from(u32::MAX);
         u32::try_from(self.spread(most).max(least)).unwrap_or(u32::MAX)
     }
@@ -147,7 +147,7 @@ impl Story {
     }
 }
 
-fn draw_policy(rng: &mut Rng, strategy: Strategy) -> Policy {
+pub(super) fn draw_policy(rng: &mut Rng, strategy: Strategy) -> Policy {
     let limits = [1, 2, 3, 7, 10, 97, 100, 1_000, 999_983, u64::from(u32::MAX)];
     let limit = match rng.up_to(1) {
         0 => limits[usize::try_from(rng.up_to(9)).expect("small")],

@@ -6,6 +6,7 @@ mod differential;
 mod edges;
 mod expiry;
 mod foreign;
+mod many;
 mod proxy;
 mod reports;
 mod shared;
