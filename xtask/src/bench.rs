@@ -5,19 +5,29 @@ use std::ffi::OsString;
 use anyhow::{Result, bail};
 
 use crate::command::{self, cargo};
+use crate::redis;
 
 /// Runs the benchmark that is named first, with the arguments after it.
 pub(crate) fn run(args: &[OsString]) -> Result<()> {
     let [name, options @ ..] = args else {
-        bail!("say which benchmark: `cargo xtask bench memory`");
+        bail!("say which benchmark: `cargo xtask bench memory` or `cargo xtask bench redis`");
     };
-    if name != "memory" {
-        bail!("there is no benchmark `{}`; there is `memory`", name.to_string_lossy());
-    }
+    let word: &[&str] = match name.to_str() {
+        Some("memory") => &[],
+        Some("redis") => {
+            redis::ensure()?;
+            &["redis"]
+        }
+        _ => bail!(
+            "there is no benchmark `{}`; there are `memory` and `redis`",
+            name.to_string_lossy()
+        ),
+    };
     command::run(
         cargo()
             .args(["run", "--quiet", "--release"])
             .args(["--manifest-path", "xtask/peers/Cargo.toml", "--"])
+            .args(word)
             .args(options),
     )
 }

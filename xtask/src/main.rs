@@ -32,6 +32,10 @@ usage: cargo xtask COMMAND
                              --quick         fewer rounds: indicative figures in a minute
                              --instructions  instructions a decision, counted by callgrind
                              --json          figures for programs
+  bench redis [OPTIONS]    the Redis store beside the usual ways, on a server of its own
+                             --quick         fewer rounds: indicative figures in two minutes
+                             --callers N     only with so many callers: 1, 16, 64 or 256
+                             --json          figures for programs
   ci [JOB]                 all that CI runs, job by job, or one job of it
 ";
 

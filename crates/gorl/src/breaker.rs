@@ -290,13 +290,14 @@ impl Word {
         (tag << (MS_BITS + 8)) | ((small as u64) << MS_BITS) | (large & MS_MASK)
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "what is cut off was zero")]
     const fn unpack(word: u64) -> Self {
-        let [round, _] = ((word >> MS_BITS) as u16).to_le_bytes();
+        let [tag, round, ..] = word.to_be_bytes();
         let ms = word & MS_MASK;
-        match word >> (MS_BITS + 8) {
+        match tag {
             1 => Self::Open { round, until_ms: ms },
             2 => Self::Probing { round, since_ms: ms },
-            _ => Self::Closed { failed: word as u32 },
+            _ => Self::Closed { failed: (word & u32::MAX as u64) as u32 },
         }
     }
 }

@@ -202,10 +202,10 @@ impl Cache {
 
     fn set(&self, print: u128) -> MutexGuard<'_, Set> {
         let count = self.sets.len() as u128;
-        // The upper 64 bits, spread over the sets without a division.
-        let index = ((print >> 64) * count) >> 64;
+        // The upper 64 bits, spread over the sets without a division: below their number.
+        let index = usize::try_from(((print >> 64) * count) >> 64).unwrap_or(0);
         // A set is whole whenever its lock is free, since nothing in between can panic.
-        self.sets[index as usize].lock().unwrap_or_else(PoisonError::into_inner)
+        self.sets[index].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// 128 bits under keys of this cache's own: nobody can aim at another's key, and that two meet
@@ -234,9 +234,12 @@ impl Entry {
     /// The denial of `cost` at `now_ns`, if it is certain.
     fn denial(&self, cost: u32, now_ns: u64) -> Option<Decision> {
         let tick = self.counted.tick().nanos();
-        // The store's clock was read after the request was sent and before its answer came.
-        let latest = self.decided_at.saturating_add((now_ns - self.sent_ns).div_ceil(tick));
-        let earliest = self.decided_at.saturating_add((now_ns - self.received_ns) / tick);
+        // The store's clock was read after the request was sent and before its answer came. Another
+        // thread may have kept that answer after this one read the clock.
+        let since_sent = now_ns.saturating_sub(self.sent_ns);
+        let since_received = now_ns.saturating_sub(self.received_ns);
+        let latest = self.decided_at.saturating_add(since_sent.div_ceil(tick));
+        let earliest = self.decided_at.saturating_add(since_received / tick);
         let at = |now| peek(&self.counted, Some(self.state), now, cost).ok();
         if at(latest)?.is_allowed() {
             return None;

@@ -106,9 +106,12 @@ impl LocalShare {
     pub fn policy(&self, whole: &crate::Policy) -> crate::Policy {
         let of = |number: u32| u64::from((number / self.instances).max(1));
         let share = crate::Policy::new(whole.strategy(), of(whole.limit()), whole.window());
-        let share = share.and_then(|share| match whole.strategy().has_burst() {
-            true => share.with_burst(of(whole.capacity())),
-            false => Ok(share),
+        let share = share.and_then(|share| {
+            if whole.strategy().has_burst() {
+                share.with_burst(of(whole.capacity()))
+            } else {
+                Ok(share)
+            }
         });
         // A limit from 1 to that of a valid policy, in its window, makes a valid policy.
         share.unwrap_or(*whole)

@@ -3,8 +3,7 @@ enter()
 
 local function store()
   local option, value = expiry(rested_at())
-  local text = string.format('1 %.0f %.0f %.0f', to_store())
-  local done = redis.pcall('SET', KEYS[1], text, option, value)
+  local done = redis.pcall('SET', KEYS[1], state_text(to_store()), option, value)
   if done.err then
     return done
   end

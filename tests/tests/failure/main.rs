@@ -4,3 +4,4 @@ mod cache;
 mod fake;
 mod policies;
 mod probes;
+mod redis;

@@ -1,4 +1,4 @@
-//! gorl's memory store beside governor: time, clocks, memory, sweeping and instructions.
+//! gorl beside its peers: the memory store beside governor, the Redis store beside the usual ways.
 
 mod alloc_count;
 mod clocks;
@@ -6,6 +6,7 @@ mod goals;
 mod instructions;
 mod machine;
 mod memory;
+mod redis;
 mod report;
 mod speed;
 mod stats;
@@ -57,6 +58,7 @@ fn main() -> Result<()> {
                 return Ok(());
             }
             // This program starts itself again for what must not share a process.
+            Value(word) if word == "redis" => return redis::run(parser),
             Value(part) => {
                 let words: Vec<String> =
                     parser.raw_args()?.map(|word| word.to_string_lossy().into_owned()).collect();

@@ -48,8 +48,8 @@ fn it_opens_after_failures_in_a_row_and_not_before() {
 #[test]
 fn failures_that_say_nothing_of_the_store_do_not_count() {
     let breaker = Breaker::new();
-    use StoreErrorKind::{ForeignValue, Policy, Unsupported};
-    for kind in [ForeignValue, Policy, Unsupported] {
+    let kinds = [StoreErrorKind::ForeignValue, StoreErrorKind::Policy, StoreErrorKind::Unsupported];
+    for kind in kinds {
         for _ in 0..100 {
             assert!(!breaker.failed(&failure(kind), 0));
         }
