@@ -16,7 +16,7 @@ local function drain()
       a = 0
       return
     end
-    units = math.floor(passed / window)
+    units = floor(passed / window)
     r = passed - units * window
   else
     local p2, p1, p0 = product(now - at, limit)
@@ -32,7 +32,7 @@ local function drain()
     end
     -- The quotient is below 2^32, so the roundings of the doubles make it wrong by one at most,
     -- and the difference of the products, which is exact, tells.
-    units = math.floor(((p2 * BASE + p1) * BASE + p0) / window)
+    units = floor(((p2 * BASE + p1) * BASE + p0) / window)
     local u2, u1, u0 = product(window, units)
     r = ((p2 - u2) * BASE + (p1 - u1)) * BASE + (p0 - u0)
     if r < 0 then
@@ -54,7 +54,7 @@ local function enter()
   too_far = false
   if at then
     a = turned(a)
-    b = math.min(b, limit - 1)
+    b = min(b, limit - 1)
     local ahead = at - now
     too_far = ahead > window or (ahead == window and b > 0)
     if ahead < 0 then
@@ -82,7 +82,7 @@ local function spend()
 end
 
 local function give()
-  a = math.max(a - cost, 0)
+  a = max(a - cost, 0)
 end
 
 -- The instant at which nothing is spent, rounded up, 0 if nothing is.
@@ -92,7 +92,7 @@ local function rested_at()
   end
   local whole = a * window + b
   if whole < EXACT then
-    return at + math.ceil(whole / limit)
+    return at + ceil(whole / limit)
   end
   local p2, p1, p0 = product(window, a)
   p2, p1, p0 = plus(p2, p1, p0, b)

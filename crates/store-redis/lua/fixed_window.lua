@@ -26,7 +26,7 @@ local function spend()
 end
 
 local function give()
-  a = math.max(a - cost, 0)
+  a = max(a - cost, 0)
 end
 
 -- The instant at which nothing is spent, 0 if nothing is.

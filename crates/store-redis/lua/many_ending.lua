@@ -14,41 +14,39 @@ local function look(index)
   if not stored then
     return { KEYS[index], false, false, 0, 0, 0, UNTOUCHED }
   end
-  local s, x, y = string.match(stored, '^1 (%d+) (%d+) (%d+)$')
-  s, x, y = tonumber(s), tonumber(x), tonumber(y)
-  if s and s < EXACT and x < 4294967296 and y < 4294967296 then
-    return { KEYS[index], stored, s, x, y, 0, UNTOUCHED }
+  local s, x, y = match(stored, '^1 (%d+) (%d+) (%d+)$')
+  if s then
+    -- Adding makes them numbers, quicker than `tonumber`.
+    s, x, y = s + 0, x + 0, y + 0
+    if s < EXACT and x < 4294967296 and y < 4294967296 then
+      return { KEYS[index], stored, s, x, y, 0, UNTOUCHED }
+    end
   end
   return { KEYS[index], stored, false, 0, 0, 0, FOREIGN }
 end
 
 local reply = { now, 1 }
+
+-- The run at hand: the functions of its strategy, and its requests.
+local enter, fits, spend, rested_at, to_store
+local costs = {}
+
 local function decide(entry)
-  local policy, count = policies[tonumber(ARGV[next_arg])], tonumber(ARGV[next_arg + 1])
-  local first = next_arg + 2
-  next_arg = first + count
   if entry[FATE] == FOREIGN then
     return -1
   end
-  limit, window, capacity = policy[2], policy[3], policy[4]
-  local strategy = strategies[policy[1]]
-  local fits, spend = strategy[2], strategy[3]
   at, a, b = entry[AT], entry[A], entry[B]
-  strategy[1]()
+  enter()
   local spent = 0
-  for place = first, first + count - 1 do
-    cost = tonumber(ARGV[place])
-    local peeks = cost < 0
-    if peeks then
-      cost = -1 - cost
-    end
+  for _, asked in ipairs(costs) do
+    cost = asked < 0 and -1 - asked or asked
     if cost > 0 then
       if not fits() then
         reply[2] = 0
         if entry[FATE] == UNTOUCHED then
           entry[FATE] = DENIED
         end
-      elseif not peeks then
+      elseif asked > 0 then
         spend()
         spent = spent + 1
       end
@@ -56,24 +54,38 @@ local function decide(entry)
   end
   if spent > 0 then
     entry[FATE] = CHANGED
-    entry[AT], entry[A], entry[B] = strategy[5]()
+    entry[AT], entry[A], entry[B] = to_store()
   end
   if entry[FATE] ~= UNTOUCHED then
-    entry[RESTED] = math.max(entry[RESTED], strategy[4]())
+    entry[RESTED] = max(entry[RESTED], rested_at())
   end
   return spent
 end
 
 local known, order = {}, {}
-for index, key in ipairs(KEYS) do
-  local entry = known[key]
-  if not entry then
-    entry = look(index)
-    known[key] = entry
-    order[#order + 1] = entry
+local index = 0
+while index < #KEYS do
+  local policy = policies[ARGV[next_arg] + 0]
+  limit, window, capacity = policy[2], policy[3], policy[4]
+  enter, fits, spend, rested_at, to_store = unpack(strategies[policy[1]])
+  local last, count = index + ARGV[next_arg + 1], ARGV[next_arg + 2] + 0
+  costs = {}
+  for place = 1, count do
+    costs[place] = ARGV[next_arg + 2 + place] + 0
   end
-  reply[2 * index + 1] = decide(entry)
-  reply[2 * index + 2] = entry[STORED]
+  next_arg = next_arg + 3 + count
+  while index < last do
+    index = index + 1
+    local key = KEYS[index]
+    local entry = known[key]
+    if not entry then
+      entry = look(index)
+      known[key] = entry
+      order[#order + 1] = entry
+    end
+    reply[2 * index + 1] = decide(entry)
+    reply[2 * index + 2] = entry[STORED]
+  end
 end
 
 -- Marks every group of a key whose value is not ours.

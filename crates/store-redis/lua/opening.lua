@@ -9,6 +9,7 @@
 -- A Lua number is a double, which holds integers exactly below 2^53. Nothing here is stored, compared
 -- or answered that was computed beyond it.
 local EXACT = 9007199254740992
+local floor, ceil, min, max = math.floor, math.ceil, math.min, math.max
 local operation, cost = ARGV[1], tonumber(ARGV[2])
 local limit, window, capacity = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local grace, now = tonumber(ARGV[6]), tonumber(ARGV[7])

@@ -25,7 +25,7 @@ local function fits()
   if b == 0 then
     return true
   end
-  local left = window - math.min(math.max(now - at, 0), window)
+  local left = window - min(max(now - at, 0), window)
   local carried, free = b * left, room * window
   -- Rounding keeps the order, so a product below 2^53 is exact, and one that is not is not below.
   if carried < EXACT and free < EXACT then
@@ -42,8 +42,8 @@ end
 
 -- The current count gives first, then the previous one.
 local function give()
-  local rest = math.max(cost - a, 0)
-  a, b = math.max(a - cost, 0), math.max(b - rest, 0)
+  local rest = max(cost - a, 0)
+  a, b = max(a - cost, 0), max(b - rest, 0)
 end
 
 -- The instant at which nothing counts any more, 0 if nothing does.

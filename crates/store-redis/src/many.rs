@@ -100,9 +100,12 @@ impl<'a> Plan<'a> {
             command.arg(tag(policy.strategy())).arg(policy.limit());
             command.arg(policy.window_ticks()).arg(policy.capacity());
         }
-        for group in &self.groups {
-            command.arg(group.policy + 1).arg(group.members.len());
-            for question in group.members.iter().filter_map(|member| self.questions.get(*member)) {
+        for run in self.groups.chunk_by(|one, next| self.ask_the_same(one, next)) {
+            let Some(group) = run.first() else {
+                continue;
+            };
+            command.arg(group.policy + 1).arg(run.len()).arg(group.members.len());
+            for question in self.members(group) {
                 let cost = i64::from(question.cost);
                 command.arg(match question.action {
                     Action::Take => cost,
@@ -110,6 +113,16 @@ impl<'a> Plan<'a> {
                 });
             }
         }
+    }
+
+    /// Whether two groups differ in nothing but their key.
+    fn ask_the_same(&self, one: &Group<'_>, other: &Group<'_>) -> bool {
+        let asked = |group| self.members(group).map(|question| (question.cost, question.action));
+        one.policy == other.policy && asked(one).eq(asked(other))
+    }
+
+    fn members(&self, group: &Group<'_>) -> impl Iterator<Item = &Question> {
+        group.members.iter().filter_map(|member| self.questions.get(*member))
     }
 
     /// Has core go through the groups as the script did.
