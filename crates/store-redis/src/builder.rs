@@ -1,19 +1,25 @@
 //! How a store is set up: where the server is, how keys are called, how long to wait.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
 use gorl_core::{Clock, StoreError, StoreErrorKind};
-use redis::{Client, ConnectionAddr, IntoConnectionInfo, ProtocolVersion, RedisResult};
+use redis::Client;
 use tokio::runtime::Handle;
 
+use crate::address::{self, Certificates, Place};
 use crate::caller::Caller;
+use crate::cluster::{Cluster, Mapping};
 use crate::coalesce::FEW;
+use crate::connector::{Connector, Sentinels};
 use crate::failure::Failure;
 use crate::key::{Layout, MAX_PREFIX};
 use crate::link::Link;
+#[cfg(feature = "pool")]
+use crate::pool::Pool;
 use crate::store::RedisStore;
+use crate::transport::Transport;
 
 /// Sets up a [`RedisStore`]; made by [`RedisStore::builder`].
 #[must_use = "a builder does nothing until `connect`"]
@@ -27,12 +33,22 @@ pub struct RedisStoreBuilder {
     clock: Option<Arc<dyn Clock>>,
     start_degraded: bool,
     coalesce_above: Option<usize>,
+    tag_first: bool,
+    certificates: Certificates,
+    sentinel_credentials: Option<String>,
+    mapping: Option<Mapping>,
+    #[cfg(feature = "pool")]
+    pool: Option<u32>,
+    #[cfg(feature = "pool")]
+    checkout_timeout: Duration,
 }
 
 enum Server {
     Url(String),
     #[cfg_attr(not(feature = "client"), expect(dead_code, reason = "made by `from_client` alone"))]
-    Client(Client),
+    Client(Box<Client>),
+    /// The store is being made.
+    Taken,
 }
 
 /// A network within a data centre connects in a few milliseconds, and a name server may take
@@ -56,7 +72,51 @@ impl RedisStoreBuilder {
     /// request after the break fails with [`StoreErrorKind::Unavailable`] and has it replaced.
     #[cfg(feature = "client")]
     pub fn from_client(client: Client) -> Self {
-        Self::over(Server::Client(client))
+        Self::over(Server::Client(Box::new(client)))
+    }
+
+    /// How commands travel.
+    fn transport(&mut self, runtime: Handle) -> Result<Transport, Failure> {
+        let certificates = std::mem::take(&mut self.certificates);
+        let (at, master, nodes) = match std::mem::replace(&mut self.server, Server::Taken) {
+            Server::Taken => return Err(Failure::new(StoreErrorKind::Other, "no server is named")),
+            Server::Client(client) => return self.to(Connector::Server(client), runtime),
+            Server::Url(url) => match address::place(&url, certificates)? {
+                Place::Server(client) => {
+                    return self.to(Connector::Server(Box::new(client)), runtime);
+                }
+                Place::Sentinels { at, master, nodes } => (at, Some(master), nodes),
+                Place::Cluster { at, nodes } => (at, None, nodes),
+            },
+        };
+        let Some(master) = master else {
+            #[cfg(feature = "pool")]
+            if self.pool.is_some() {
+                let message = "a cluster has one connection to each master, and no pool";
+                return Err(Failure::new(StoreErrorKind::Unsupported, message));
+            }
+            let (mapping, deadline) = (self.mapping.take(), self.connect_timeout);
+            return Ok(Transport::Cluster(Cluster::new(at, nodes, mapping, deadline, runtime)));
+        };
+        let credentials = self.sentinel_credentials.take();
+        let reached = nodes.for_sentinels(credentials.as_deref());
+        let at = at.iter().map(|address| reached.client(address)).collect::<Result<_, _>>()?;
+        self.to(Connector::Sentinels(Sentinels { at, master, nodes }), runtime)
+    }
+
+    #[cfg_attr(not(feature = "pool"), expect(clippy::unnecessary_wraps, reason = "as with it"))]
+    fn to(&self, connector: Connector, runtime: Handle) -> Result<Transport, Failure> {
+        #[cfg(feature = "pool")]
+        if let Some(size) = self.pool {
+            let Some(size) = std::num::NonZeroU32::new(size) else {
+                let message = "a pool must have room for a connection";
+                return Err(Failure::new(StoreErrorKind::Unsupported, message));
+            };
+            let waits = self.checkout_timeout.min(self.command_timeout);
+            let pool = Pool::new(connector, self.connect_timeout, size.get(), waits, runtime);
+            return Ok(Transport::Pool(pool));
+        }
+        Ok(Transport::Shared(Link::new(connector, self.connect_timeout, runtime)))
     }
 
     fn over(server: Server) -> Self {
@@ -70,6 +130,14 @@ impl RedisStoreBuilder {
             clock: None,
             start_degraded: false,
             coalesce_above: Some(FEW),
+            tag_first: false,
+            certificates: Certificates::default(),
+            sentinel_credentials: None,
+            mapping: None,
+            #[cfg(feature = "pool")]
+            pool: None,
+            #[cfg(feature = "pool")]
+            checkout_timeout: COMMAND_TIMEOUT,
         }
     }
 
@@ -108,6 +176,78 @@ impl RedisStoreBuilder {
     /// or steps back.
     pub fn keep_rested(mut self, longer: Duration) -> Self {
         self.keep_rested = longer.min(LONGEST);
+        self
+    }
+
+    /// Writes the first part of each key as its hash tag, in braces, which alone decides on its slot
+    /// in a cluster: keys that begin alike, such as `("tenant-7", "user-3")` and `("tenant-7", "all")`,
+    /// can then be decided on together. By default the whole key decides, which spreads best.
+    ///
+    /// Stores that share counts must agree on it.
+    pub fn tag_first_part(mut self, tagged: bool) -> Self {
+        self.tag_first = tagged;
+        self
+    }
+
+    /// The user, or an empty text, and the password that sentinels ask for. Those in the URL are for
+    /// the master.
+    pub fn sentinel_credentials(mut self, user: &str, password: &str) -> Self {
+        let encoded = |text: &str| {
+            text.bytes().fold(String::new(), |mut encoded, byte| {
+                // Writing to a string cannot fail.
+                let _ = write!(encoded, "%{byte:02x}");
+                encoded
+            })
+        };
+        self.sentinel_credentials = Some(format!("{}:{}", encoded(user), encoded(password)));
+        self
+    }
+
+    /// Where a node of a cluster is reached that calls itself by another address, as behind a
+    /// network's translation: `map` gets each host and port that nodes tell.
+    pub fn map_addresses(
+        mut self,
+        map: impl Fn(&str, u16) -> (String, u16) + Send + Sync + 'static,
+    ) -> Self {
+        self.mapping = Some(Arc::new(map));
+        self
+    }
+
+    /// The certificate authority that servers are believed by, as PEM, in place of those of the
+    /// system.
+    #[cfg(feature = "tls")]
+    pub fn certificate_authority(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.certificates.authority = Some(pem.into());
+        self
+    }
+
+    /// The certificate by which this client shows who it is, and its key, both as PEM.
+    #[cfg(feature = "tls")]
+    pub fn client_certificate(
+        mut self,
+        certificate: impl Into<Vec<u8>>,
+        key: impl Into<Vec<u8>>,
+    ) -> Self {
+        self.certificates.client = Some((certificate.into(), key.into()));
+        self
+    }
+
+    /// Has each call take a connection out of a pool of at most `size`, in place of one that all
+    /// calls share.
+    ///
+    /// The shared one is faster, see the benchmarks, and requests share script calls on it alone. A
+    /// pool is for servers or proxies that serve a connection's commands slowly.
+    #[cfg(feature = "pool")]
+    pub fn pool(mut self, size: u32) -> Self {
+        self.pool = Some(size);
+        self
+    }
+
+    /// How long a call may wait for a connection of the [`pool`](Self::pool), within
+    /// [`command_timeout`](Self::command_timeout), which is the default.
+    #[cfg(feature = "pool")]
+    pub fn checkout_timeout(mut self, deadline: Duration) -> Self {
+        self.checkout_timeout = deadline.min(LONGEST);
         self
     }
 
@@ -166,7 +306,7 @@ impl RedisStoreBuilder {
     /// reached or refuses the log-in, unless the store may [start
     /// degraded](Self::start_degraded), and [`StoreErrorKind::Other`] if there is no runtime, the
     /// prefix is too long, or the URL is none.
-    pub async fn connect(self) -> Result<RedisStore, StoreError> {
+    pub async fn connect(mut self) -> Result<RedisStore, StoreError> {
         let other = |message| Failure::new(StoreErrorKind::Other, message);
         let Ok(runtime) = Handle::try_current() else {
             return Err(other("a Redis store must be built within a tokio runtime").into());
@@ -174,22 +314,15 @@ impl RedisStoreBuilder {
         if self.prefix.len() > MAX_PREFIX {
             return Err(other("the prefix of the keys must be at most 256 bytes long").into());
         }
-        let client = match self.server {
-            Server::Client(client) => client,
-            Server::Url(url) => match open(&url) {
-                Ok(client) => client,
-                // The error is not repeated: what it quotes may be a password.
-                Err(_) => return Err(other(URL_EXPECTED).into()),
-            },
-        };
         let caller = Caller {
-            link: Link::new(client, self.connect_timeout, runtime),
+            transport: self.transport(runtime)?,
             command_timeout: self.command_timeout,
             grace_ms: u64::try_from(self.keep_rested.as_millis()).unwrap_or(u64::MAX),
             clock: self.clock,
         };
-        let connected = caller.link.connect().await;
-        let layout = Layout { prefix: self.prefix, hash_all: self.hash_keys };
+        let connected = caller.transport.connect().await;
+        let layout =
+            Layout { prefix: self.prefix, hash_all: self.hash_keys, tag_first: self.tag_first };
         let store = RedisStore::new(caller, layout, self.coalesce_above);
         match connected {
             Err(failure) if !(self.start_degraded && failure.is_passing()) => Err(failure.into()),
@@ -197,19 +330,6 @@ impl RedisStoreBuilder {
         }
     }
 }
-
-/// A client that speaks RESP3, in which the end of a connection is told at once.
-fn open(url: &str) -> RedisResult<Client> {
-    let info = url.into_connection_info()?;
-    if matches!(info.addr(), ConnectionAddr::TcpTls { .. }) {
-        return Err((redis::ErrorKind::InvalidClientConfig, "no TLS in this build").into());
-    }
-    let redis = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3);
-    Client::open(info.set_redis_settings(redis))
-}
-
-const URL_EXPECTED: &str = "the URL must be redis://[USER:PASSWORD@]HOST[:PORT][/DB] or unix:PATH, \
-                            without TLS";
 
 impl fmt::Debug for RedisStoreBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

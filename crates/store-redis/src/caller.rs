@@ -7,35 +7,37 @@ use gorl_core::{Clock, StoreErrorKind, Tick};
 use redis::{Cmd, Value};
 
 use crate::failure::{self, Failure};
-use crate::link::{CallError, Link};
+use crate::link::CallError;
 use crate::script::Script;
+use crate::transport::Transport;
 use crate::value::INSTANTS;
 
 /// The connection, and what every call has in common.
 pub(crate) struct Caller {
-    pub(crate) link: Link,
+    pub(crate) transport: Transport,
     pub(crate) command_timeout: Duration,
     pub(crate) grace_ms: u64,
     pub(crate) clock: Option<Arc<dyn Clock>>,
 }
 
 impl Caller {
-    /// Calls by digest, and with its text if the server does not know the script, which then did
+    /// Calls a script where `key` is: by digest, and with its text if the server does not know the script, which then did
     /// not run.
     pub(crate) async fn evaluate(
         &self,
+        key: &str,
         script: &Script,
         arguments: impl Fn(&mut Cmd),
     ) -> Result<Value, CallError> {
         let mut command = redis::cmd("EVALSHA");
         command.arg(&script.digest);
         arguments(&mut command);
-        match self.link.call(&command).await {
+        match self.transport.call(key, &command).await {
             Err(CallError::Redis(error)) if failure::is_unknown_script(&error) => {
                 let mut command = redis::cmd("EVAL");
                 command.arg(script.text);
                 arguments(&mut command);
-                self.link.call(&command).await
+                self.transport.call(key, &command).await
             }
             answer => answer,
         }
@@ -44,16 +46,17 @@ impl Caller {
     /// What comes of `waiting`, or that it did not come in time.
     pub(crate) async fn in_time<T>(
         &self,
+        key: &str,
         waiting: impl Future<Output = Result<T, CallError>>,
     ) -> Result<T, CallError> {
         let deadline = self.command_timeout;
         // The timer belongs to the runtime of the connection, wherever this future is polled.
         let timed = {
-            let _inside = self.link.runtime().enter();
+            let _inside = self.transport.runtime().enter();
             tokio::time::timeout(deadline, waiting)
         };
         timed.await.unwrap_or_else(|_| {
-            self.link.in_vain();
+            self.transport.in_vain(key);
             Err(CallError::Failure(Failure::timeout("the request", deadline)))
         })
     }

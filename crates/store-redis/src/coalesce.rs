@@ -78,7 +78,8 @@ impl Coalescer {
         }
         let (answer, waiting) = oneshot::channel();
         queue.join(Job { question, answer });
-        let answer = queue.caller.in_time(async { Ok(waiting.await) }).await;
+        // All that wait are for the same connection, so no key is needed to tell which.
+        let answer = queue.caller.in_time("", async { Ok(waiting.await) }).await;
         match answer {
             Ok(Ok(answer)) => answer,
             Ok(Err(_)) => {
@@ -102,7 +103,7 @@ impl Queue {
         self.batches.store(waiting.batches, Ordering::Relaxed);
         drop(waiting);
         let batches = Batches { queue: Arc::clone(self), has_ended: false };
-        drop(self.caller.link.runtime().spawn(async move { batches.run().await }));
+        drop(self.caller.transport.runtime().spawn(async move { batches.run().await }));
     }
 
     fn one_less(&self, waiting: &mut Waiting) {

@@ -82,10 +82,12 @@ pub(crate) fn is_unknown_script(error: &RedisError) -> bool {
     error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
 }
 
-/// Whether another connection may fare better: this one is broken, or leads to a server that has
-/// become a replica.
+/// Whether another connection may fare better: this one is broken.
 pub(crate) fn asks_for_another_connection(error: &RedisError) -> bool {
-    error.is_unrecoverable_error()
-        || error.is_connection_dropped()
-        || error.kind() == ErrorKind::Server(ServerErrorKind::ReadOnly)
+    error.is_unrecoverable_error() || error.is_connection_dropped()
+}
+
+/// Whether the server is a replica, or has become one.
+pub(crate) fn is_read_only(error: &RedisError) -> bool {
+    error.kind() == ErrorKind::Server(ServerErrorKind::ReadOnly)
 }

@@ -12,6 +12,8 @@ pub(crate) struct Layout {
     pub(crate) prefix: String,
     /// Whether even short plain keys are hashed.
     pub(crate) hash_all: bool,
+    /// Whether the first part is the hash tag.
+    pub(crate) tag_first: bool,
 }
 
 /// The longest prefix. With the readable part below it keeps any key within 512 bytes.
@@ -47,8 +49,21 @@ impl Layout {
 
     /// The parts, separated by colons, or a tilde and their digest.
     fn body(&self, key: KeyRef<'_>) -> String {
-        let readable = if self.hash_all { None } else { readable(key.parts()) };
-        readable.unwrap_or_else(|| hashed(key.parts()))
+        let body = |parts| {
+            let readable = if self.hash_all { None } else { readable(parts) };
+            readable.unwrap_or_else(|| hashed(parts))
+        };
+        match key.parts() {
+            // Braces are written nowhere else, so nothing else is like this.
+            [first, rest @ ..] if self.tag_first => {
+                let tag = body(std::slice::from_ref(first));
+                // An empty tag is none.
+                let tag = if tag.is_empty() { "=" } else { &tag };
+                let body = if rest.is_empty() { String::new() } else { body(key.parts()) };
+                ["{", tag, "}", &body].concat()
+            }
+            parts => body(parts),
+        }
     }
 }
 
@@ -130,7 +145,7 @@ mod tests {
     use super::*;
 
     fn layout() -> Layout {
-        Layout { prefix: "gorl:".to_owned(), hash_all: false }
+        Layout { prefix: "gorl:".to_owned(), hash_all: false, tag_first: false }
     }
 
     fn key(key: impl Key) -> String {
@@ -162,7 +177,7 @@ mod tests {
             assert!(hashed.starts_with("gorl:tb1:~"), "{hashed}");
             assert_eq!(hashed.len(), "gorl:tb1:~".len() + 2 * DIGEST_BYTES);
         }
-        let longest = Layout { prefix: "p".repeat(MAX_PREFIX), hash_all: false };
+        let longest = Layout { prefix: "p".repeat(MAX_PREFIX), hash_all: false, tag_first: false };
         for length in 0..400 {
             let bytes = vec![b':'; length];
             let parts = [Part::Unsigned(u128::MAX), Part::Bytes(&bytes)];

@@ -14,18 +14,27 @@
 //! # Features
 //!
 //! - `client`: `RedisStoreBuilder::from_client` makes a store from a client that you already have.
+//! - `pool`: connections out of a pool, in place of a shared one.
+//! - `tls`: `rediss://`, by rustls.
 #![forbid(unsafe_code)]
 
+mod address;
 mod builder;
 mod caller;
+mod cluster;
 mod coalesce;
+mod connector;
 mod failure;
 mod key;
 mod link;
 mod many;
+#[cfg(feature = "pool")]
+mod pool;
 mod question;
 mod script;
+mod slot;
 mod store;
+mod transport;
 mod value;
 
 pub use builder::RedisStoreBuilder;

@@ -1,28 +1,31 @@
 //! The one connection that all callers share, and how it comes back when it is lost.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use gorl_core::StoreErrorKind;
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, Cmd, PushInfo, PushKind, RedisError, Value};
+use redis::{AsyncConnectionConfig, Cmd, PushInfo, PushKind, RedisError, Value};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
+use crate::connector::{Connector, without_deadlines};
 use crate::failure::{self, Failure};
 
 /// A connection that is replaced when it breaks.
 ///
-/// At most one attempt to connect is under way at a time, and every caller that finds no connection
-/// waits for the outcome of one attempt. So a server that is down is asked no more often than it
-/// refuses, and the first caller after it has come back is served.
+/// At most one attempt to connect is under way at a time, and a caller that finds none under way and
+/// no connection starts one and waits for its outcome. After attempts that failed there is a pause,
+/// in which callers get the last failure at once: so a server that is down is tried ten times a second
+/// at most, however many ask for it, and one that is back is found within a tenth of a second.
 pub(crate) struct Link {
     inner: Arc<Inner>,
 }
 
 struct Inner {
-    client: Client,
+    connector: Connector,
     connect_timeout: Duration,
     runtime: Handle,
     status: watch::Sender<Status>,
@@ -34,9 +37,9 @@ struct Inner {
 /// Where the connection stands. Connections are numbered, so that news of an old one is not taken
 /// for news of its successor.
 enum Status {
-    Up { number: u64, connection: MultiplexedConnection },
+    Up { number: u64, connection: MultiplexedConnection, since: Instant },
     Connecting { number: u64 },
-    Down { number: u64, why: Failure },
+    Down { number: u64, failed: u32, why: Failure, again_at: Instant },
 }
 
 /// Why a command has no answer.
@@ -47,16 +50,20 @@ pub(crate) enum CallError {
     Redis(RedisError),
 }
 
-/// How many commands may wait for the connection's writer before callers wait for each other.
-const COMMANDS_QUEUED: usize = 1024;
+/// The pause after the first failed attempt to connect. It doubles with each.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
 impl Link {
     /// A link that has no connection yet; tasks run on `runtime`.
-    pub(crate) fn new(client: Client, connect_timeout: Duration, runtime: Handle) -> Self {
+    pub(crate) fn new(connector: Connector, connect_timeout: Duration, runtime: Handle) -> Self {
         let why = Failure::new(StoreErrorKind::Unavailable, "not connected yet");
-        let (status, _) = watch::channel(Status::Down { number: 0, why });
         let (began, heard_ms) = (Instant::now(), AtomicU64::new(0));
-        let inner = Inner { client, connect_timeout, runtime, status, began, heard_ms };
+        let (status, _) =
+            watch::channel(Status::Down { number: 0, failed: 0, why, again_at: began });
+        let inner = Inner { connector, connect_timeout, runtime, status, began, heard_ms };
         Self { inner: Arc::new(inner) }
     }
 
@@ -74,11 +81,28 @@ impl Link {
     pub(crate) async fn call(&self, command: &Cmd) -> Result<Value, CallError> {
         let (number, mut connection) = self.connection().await.map_err(CallError::Failure)?;
         let answer = command.query_async::<Value>(&mut connection).await;
-        match &answer {
-            Err(error) if failure::asks_for_another_connection(error) => self.inner.lost(number),
+        self.heed(number, answer.as_ref().err());
+        answer.map_err(CallError::Redis)
+    }
+
+    /// Sends one command, once, to a node of a cluster that is about to take over its slot.
+    pub(crate) async fn call_asking(&self, command: &Cmd) -> Result<Value, CallError> {
+        let (number, mut connection) = self.connection().await.map_err(CallError::Failure)?;
+        let mut both = redis::pipe();
+        both.cmd("ASKING").ignore().add_command(command.clone());
+        let answer = both.query_async::<Vec<Value>>(&mut connection).await;
+        self.heed(number, answer.as_ref().err());
+        let mut answers = answer.map_err(CallError::Redis)?;
+        Ok(answers.pop().unwrap_or(Value::Nil))
+    }
+
+    /// Learns from how a command fared.
+    fn heed(&self, number: u64, error: Option<&RedisError>) {
+        match error {
+            Some(error) if failure::is_read_only(error) => self.inner.leads_astray(number),
+            Some(error) if failure::asks_for_another_connection(error) => self.inner.lost(number),
             _ => self.inner.heard(),
         }
-        answer.map_err(CallError::Redis)
     }
 
     /// Notes that a caller waited in vain. A connection on which nothing has been heard for as long
@@ -95,17 +119,20 @@ impl Link {
         }
     }
 
-    /// The connection, or the failure of an attempt that was made while this call waited.
+    /// The connection, or the failure of an attempt that was made while this call waited or not long
+    /// before.
     async fn connection(&self) -> Result<(u64, MultiplexedConnection), Failure> {
-        if let Status::Up { number, connection } = &*self.inner.status.borrow() {
+        if let Status::Up { number, connection, .. } = &*self.inner.status.borrow() {
             return Ok((*number, connection.clone()));
         }
         let mut news = self.inner.status.subscribe();
         let mut waited = false;
         loop {
             let failed = match &*news.borrow_and_update() {
-                Status::Up { number, connection } => return Ok((*number, connection.clone())),
-                Status::Down { why, .. } if waited => return Err(why.clone()),
+                Status::Up { number, connection, .. } => return Ok((*number, connection.clone())),
+                Status::Down { why, again_at, .. } if waited || Instant::now() < *again_at => {
+                    return Err(why.clone());
+                }
                 Status::Down { number, .. } => Some(*number),
                 Status::Connecting { .. } => None,
             };
@@ -131,37 +158,52 @@ impl Inner {
 
     /// Starts an attempt to replace connection `number`, unless another has taken its place.
     fn lost(self: &Arc<Self>, number: u64) {
-        let is_news = self.status.send_if_modified(|status| {
-            let known = match status {
-                Status::Up { number, .. } | Status::Down { number, .. } => *number,
+        let mut attempt = None;
+        self.status.send_if_modified(|status| {
+            let (known, failed) = match status {
+                Status::Up { number, .. } => (*number, 0),
+                Status::Down { number, failed, .. } => (*number, *failed),
                 Status::Connecting { .. } => return false,
             };
-            if known == number {
-                *status = Status::Connecting { number: number + 1 };
+            if known != number {
+                return false;
             }
-            known == number
+            let number = number + 1;
+            *status = Status::Connecting { number };
+            attempt = Some(Attempt { inner: Arc::downgrade(self), number, failed });
+            true
         });
-        if is_news {
-            let attempt = Attempt { inner: Arc::downgrade(self), number: number + 1 };
-            let config = self.config(&attempt.inner, number + 1);
-            let (client, deadline) = (self.client.clone(), self.connect_timeout);
+        if let Some(attempt) = attempt {
+            let config = self.config(&attempt.inner, attempt.number);
+            let (connector, deadline) = (self.connector.clone(), self.connect_timeout);
             // Detached, so that a caller which gives up does not end an attempt that others await.
-            drop(self.runtime.spawn(async move { attempt.run(client, config, deadline).await }));
+            drop(self.runtime.spawn(async move {
+                let made = connector.connect(&config, deadline).await;
+                attempt.settle(made);
+            }));
         }
     }
 
-    /// How to connect: without deadlines of the client's own, and with word of a lost connection,
-    /// where the protocol brings it, so that it is replaced before anybody needs it.
+    /// Notes that connection `number` leads to a server that takes no writes. Another may lead
+    /// elsewhere by now, and is not tried for each command.
+    fn leads_astray(self: &Arc<Self>, number: u64) {
+        let is_old = match &*self.status.borrow() {
+            Status::Up { since, .. } => since.elapsed() > LONGEST_PAUSE,
+            Status::Connecting { .. } | Status::Down { .. } => false,
+        };
+        if is_old {
+            self.lost(number);
+        }
+    }
+
+    /// How to connect: with word of a lost connection, where the protocol brings it, so that it is
+    /// replaced before anybody needs it.
     fn config(&self, inner: &Weak<Self>, number: u64) -> AsyncConnectionConfig {
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(None)
-            .set_response_timeout(None)
-            .set_pipeline_buffer_size(COMMANDS_QUEUED);
-        if !self.client.get_connection_info().redis_settings().protocol().supports_resp3() {
-            return config;
+        if !self.connector.tells_its_end() {
+            return without_deadlines();
         }
         let inner = Weak::clone(inner);
-        config.set_push_sender(move |news: PushInfo| {
+        without_deadlines().set_push_sender(move |news: PushInfo| {
             if news.kind == PushKind::Disconnection
                 && let Some(inner) = inner.upgrade()
             {
@@ -176,28 +218,29 @@ impl Inner {
 struct Attempt {
     inner: Weak<Inner>,
     number: u64,
+    /// How many before it, one after the other, came to nothing.
+    failed: u32,
 }
 
 impl Attempt {
-    async fn run(&self, client: Client, config: AsyncConnectionConfig, deadline: Duration) {
-        let connecting = client.get_multiplexed_async_connection_with_config(&config);
-        let number = self.number;
-        self.settle(match tokio::time::timeout(deadline, connecting).await {
-            Ok(Ok(connection)) => Status::Up { number, connection },
-            Ok(Err(error)) => Status::Down { number, why: unreachable(error) },
-            Err(_) => {
-                Status::Down { number, why: Failure::timeout("connecting to Redis", deadline) }
-            }
-        });
-    }
-
-    fn settle(&self, outcome: Status) {
+    fn settle(&self, made: Result<MultiplexedConnection, Failure>) {
         let Some(inner) = self.inner.upgrade() else {
             return;
         };
-        inner.heard();
+        let number = self.number;
+        let outcome = match made {
+            Ok(connection) => {
+                inner.heard();
+                Status::Up { number, connection, since: Instant::now() }
+            }
+            Err(why) => {
+                let again_at = Instant::now() + pause(self.failed);
+                Status::Down { number, failed: self.failed.saturating_add(1), why, again_at }
+            }
+        };
         inner.status.send_if_modified(|status| {
-            let is_ours = matches!(status, Status::Connecting { number } if *number == self.number);
+            let is_ours =
+                matches!(status, Status::Connecting { number, .. } if *number == self.number);
             if is_ours {
                 *status = outcome;
             }
@@ -206,18 +249,17 @@ impl Attempt {
     }
 }
 
-impl Drop for Attempt {
-    fn drop(&mut self) {
-        let why = Failure::new(StoreErrorKind::Unavailable, "the attempt to connect was ended");
-        self.settle(Status::Down { number: self.number, why });
-    }
+/// The pause after an attempt that failed, when `failed` had failed before it: up to a quarter
+/// shorter, so that those who lost a server together do not come back to it together.
+fn pause(failed: u32) -> Duration {
+    let whole = PAUSE.saturating_mul(1 << failed.min(8)).min(LONGEST_PAUSE);
+    let random = RandomState::new().hash_one(failed) % 256;
+    whole.saturating_sub(whole / 1024 * u32::try_from(random).unwrap_or(0))
 }
 
-/// The failure to connect, which is always one of availability unless it is about the options.
-fn unreachable(error: RedisError) -> Failure {
-    let mut failure = Failure::from(error);
-    if failure.kind == StoreErrorKind::Other {
-        failure.kind = StoreErrorKind::Unavailable;
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        let why = "the attempt to connect was ended";
+        self.settle(Err(Failure::new(StoreErrorKind::Unavailable, why)));
     }
-    failure
 }

@@ -46,8 +46,8 @@ pub(crate) async fn ask(
     let plan = Plan::new(questions, mode);
     let given = caller.given_time()?;
     let arguments = |command: &mut Cmd| plan.push(command, caller.grace_ms, given, mode);
-    let answer = caller.in_time(caller.evaluate(Script::many(), arguments)).await;
     let key = questions.first().map_or("", |question| &question.key);
+    let answer = caller.in_time(key, caller.evaluate(key, Script::many(), arguments)).await;
     match answer.map_err(|error| error.naming(key))? {
         Value::Array(parts) => plan.read(&parts, mode),
         other => Err(strange(&other)),

@@ -56,7 +56,7 @@ impl Question {
             push_time(command, given);
         };
         let script = Script::of(policy.strategy());
-        let answer = caller.in_time(caller.evaluate(script, arguments)).await;
+        let answer = caller.in_time(key, caller.evaluate(key, script, arguments)).await;
         match answer.map_err(|error| error.naming(key))? {
             Value::Array(parts) => report(&parts, key),
             other => Err(strange(&other)),

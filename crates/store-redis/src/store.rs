@@ -17,6 +17,7 @@ use crate::link::CallError;
 use crate::many::{self, Mode};
 use crate::question::{Question, strange};
 use crate::script::Script;
+use crate::slot::slot_of;
 
 /// A store in Redis, which any number of processes can share.
 ///
@@ -56,8 +57,13 @@ pub struct RedisStore {
 }
 
 impl RedisStore {
-    /// A store with the default options on the server at `url`:
-    /// `redis://[USER:PASSWORD@]HOST[:PORT][/DB]` or `unix:PATH`.
+    /// A store with the default options on the server at `url`, which can name any topology:
+    ///
+    /// - `redis://[USER:PASSWORD@]HOST[:PORT][/DB]`, `rediss://` with TLS, or `unix:PATH`;
+    /// - `redis+sentinel://[USER:PASSWORD@]HOST[:PORT],…/MASTER[/DB]`, the hosts of sentinels, and
+    ///   the user of the master that they watch; `rediss+sentinel://` with TLS;
+    /// - `redis+cluster://[USER:PASSWORD@]HOST[:PORT],…`, some nodes of a cluster;
+    ///   `rediss+cluster://` with TLS.
     ///
     /// # Errors
     ///
@@ -79,8 +85,29 @@ impl RedisStore {
 
     pub(crate) fn new(caller: Caller, layout: Layout, coalesce_above: Option<usize>) -> Self {
         let caller = Arc::new(caller);
-        let coalescer = coalesce_above.map(|few| Coalescer::new(Arc::clone(&caller), few));
+        let coalescer = coalesce_above.filter(|_| caller.transport.is_one_connection());
+        let coalescer = coalescer.map(|few| Coalescer::new(Arc::clone(&caller), few));
         Self { caller, layout, coalescer }
+    }
+
+    /// Deletes keys, all or none of them.
+    async fn reset_together(&self, keys: &[String]) -> Result<(), StoreError> {
+        let arguments = |command: &mut Cmd| {
+            command.arg(keys.len()).arg(keys);
+        };
+        let (caller, first) = (&self.caller, keys.first().map_or("", String::as_str));
+        let answer =
+            caller.in_time(first, caller.evaluate(first, Script::reset(), arguments)).await;
+        let answer = answer.map_err(|error| error.naming(first))?;
+        match answer {
+            Value::Int(0) => Ok(()),
+            Value::Int(number) => {
+                let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+                let key = index.and_then(|index| keys.get(index));
+                Err(key.map_or_else(|| strange(&answer), |key| Failure::foreign(key)).into())
+            }
+            other => Err(strange(&other).into()),
+        }
     }
 
     /// The request as the scripts are asked it.
@@ -128,6 +155,14 @@ impl Store for RedisStore {
         if questions.is_empty() {
             return Ok(());
         }
+        let slot = |question: &Question| slot_of(question.key.as_bytes());
+        if self.caller.transport.has_slots()
+            && questions.iter().any(|question| slot(question) != slot(&questions[0]))
+        {
+            let message = "in a cluster, keys that are decided on together must have the same slot; \
+                           see RedisStoreBuilder::tag_first_part";
+            return Err(unsupported(message).into());
+        }
         let answers = many::ask(&self.caller, &questions, Mode::All).await;
         for (place, answer) in decisions.iter_mut().zip(answers.map_err(StoreError::from)?) {
             *place = Some(answer.map_err(StoreError::from)?);
@@ -142,21 +177,14 @@ impl Store for RedisStore {
 
     async fn reset(&self, key: KeyRef<'_>) -> Result<(), StoreError> {
         let keys = self.layout.keys(key);
-        let arguments = |command: &mut Cmd| {
-            command.arg(keys.len()).arg(&keys);
-        };
-        let caller = &self.caller;
-        let answer = caller.in_time(caller.evaluate(Script::reset(), arguments)).await;
-        let answer = answer.map_err(|error| error.naming(&keys[0]))?;
-        match answer {
-            Value::Int(0) => Ok(()),
-            Value::Int(number) => {
-                let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
-                let key = index.and_then(|index| keys.get(index));
-                Err(key.map_or_else(|| strange(&answer), |key| Failure::foreign(key)).into())
+        if self.caller.transport.has_slots() {
+            // The four are on different nodes.
+            for key in &keys {
+                self.reset_together(std::slice::from_ref(key)).await?;
             }
-            other => Err(strange(&other).into()),
+            return Ok(());
         }
+        self.reset_together(&keys).await
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::error::Error;
 use std::net::{Ipv4Addr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use gorl::{AsyncLimiter, RedisStore, RedisStoreBuilder};
@@ -61,7 +63,7 @@ fn requests_may_come_from_outside_of_the_runtime() {
 #[test]
 fn a_url_that_is_none_is_an_error_that_does_not_repeat_it() {
     let runtime = runtime();
-    for url in ["", "http://u:secret@h/", "redis://u:secret@:x/", "rediss://u:secret@127.0.0.1/"] {
+    for url in ["", "http://u:secret@h/", "redis://u:secret@:x/", "redis+cluster://u:secret@h/3"] {
         let error = connect(&runtime, url).expect_err("no server");
         let text = format!("{error} {error:?} {}", error.source().expect("a cause"));
         assert!(!text.contains("secret"), "{text}");
@@ -200,18 +202,43 @@ fn a_client_of_the_callers_own_serves_as_well() {
 }
 
 #[test]
-fn a_server_that_comes_back_is_found_by_the_first_request() {
+fn a_server_that_comes_back_is_found_at_once_and_not_sought_all_the_time() {
     let (mut server, runtime) = (RedisServer::start(), runtime());
     let limiter = limiter(&runtime, &server);
     assert!(runtime.block_on(limiter.check("k")).expect("it answers").is_allowed());
     server.stop();
-    for _ in 0..50 {
-        let error = runtime.block_on(limiter.check("k")).expect_err("nobody listens");
+    // In the server's place somebody who counts, and takes no connection.
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, server.port())).expect("a free port");
+    let came = Arc::new(AtomicUsize::new(0));
+    let counting = Arc::clone(&came);
+    listener.set_nonblocking(true).expect("it can");
+    let ended = Arc::new(AtomicBool::new(false));
+    let until = Arc::clone(&ended);
+    let counter = std::thread::spawn(move || {
+        while !until.load(Ordering::Relaxed) {
+            match listener.accept() {
+                Ok(_) => counting.fetch_add(1, Ordering::Relaxed),
+                Err(_) => {
+                    std::thread::yield_now();
+                    0
+                }
+            };
+        }
+    });
+    let (started, mut asked) = (Instant::now(), 0);
+    while started.elapsed() < Duration::from_secs(1) {
+        let error = runtime.block_on(limiter.check("k")).expect_err("nobody serves");
         assert_eq!(error.kind(), StoreErrorKind::Unavailable, "{error:?}");
+        asked += 1;
     }
+    ended.store(true, Ordering::Relaxed);
+    counter.join().expect("no panic");
+    let came = came.load(Ordering::Relaxed);
+    assert!(asked > 1_000 && (3..=30).contains(&came), "{asked} requests, {came} connections");
     server.restart();
-    let decision = runtime.block_on(limiter.check("k")).expect("the first request is served");
-    assert!(decision.is_allowed());
+    let started = Instant::now();
+    errors_until_answered(&runtime, &limiter);
+    assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
 }
 
 #[test]
