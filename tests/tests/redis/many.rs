@@ -1,7 +1,9 @@
 //! Requests that share a script call: core and the script agree on each, and on what is stored.
 
 use std::collections::HashMap;
+use std::future::{Future, poll_fn};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use gorl::RedisStore;
@@ -18,8 +20,8 @@ use super::differential::{LAST, Rng, START, draw_policy};
 /// A question: policy, key, cost, and whether it only looks.
 type Ask = (Policy, &'static str, u32, Action);
 
-/// A store whose every request goes the way of many. Its runtime has one thread, on which requests
-/// are queued in the order in which they are spawned.
+/// A store whose every request goes the way of many. Its runtime has one thread, on which nothing
+/// is sent while requests are being queued.
 struct Desk {
     store: Arc<RedisStore>,
     look: redis::Connection,
@@ -44,18 +46,30 @@ impl Desk {
         Self { store, look, clock, runtime, _server: server, states: HashMap::new() }
     }
 
-    /// Asks all at once, each for itself.
+    /// Asks all at once, each for itself. They are queued in this order before anything is sent, so
+    /// they go out together.
     fn each(&self, asked: &[Ask]) -> Vec<Result<Decision, DecideError>> {
         let ask = |(policy, key, cost, action): Ask| {
             let store = Arc::clone(&self.store);
-            self.runtime.spawn(async move {
+            Box::pin(async move {
                 let parts = key.parts();
                 let key = KeyRef::new(&parts);
                 store.decide(Request { policy: &policy, key, cost, action }).await
             })
         };
-        let tasks: Vec<_> = asked.iter().copied().map(ask).collect();
-        tasks.into_iter().map(|task| self.runtime.block_on(task).expect("no panic")).collect()
+        let mut waiting: Vec<_> = asked.iter().copied().map(ask).collect();
+        let mut answers: Vec<_> = asked.iter().map(|_| None).collect();
+        self.runtime.block_on(poll_fn(|cx| {
+            for (waiting, answer) in waiting.iter_mut().zip(&mut answers) {
+                if answer.is_none()
+                    && let Poll::Ready(ready) = waiting.as_mut().poll(cx)
+                {
+                    *answer = Some(ready);
+                }
+            }
+            if answers.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
+        }));
+        answers.into_iter().map(|answer| answer.expect("all have answered")).collect()
     }
 
     /// Asks for all or nothing.
