@@ -1,5 +1,4 @@
-//! How an `AsyncLimiter` comes to an answer: by its denial cache, the store, or in the store's
-//! place.
+//! How an `AsyncLimiter` comes to an answer: from its cache, its store, or in the store's place.
 
 use std::future::Future;
 use std::sync::Arc;

@@ -1,5 +1,4 @@
-//! Concurrent requests of one process share round trips: what waits while others are under way goes
-//! out together.
+//! Concurrent requests of one process share round trips: what comes meanwhile goes out together.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

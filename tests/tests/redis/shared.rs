@@ -1,6 +1,7 @@
 //! Many clients of one server: they share counts, and keys stay apart.
 
 use std::net::Ipv4Addr;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -55,7 +56,7 @@ fn r50_many_tasks_on_several_connections_admit_exactly_the_limit() {
                 let limiter = limiters[task % 4].clone();
                 runtime.spawn(async move {
                     let mut left = Vec::new();
-                    for _ in 0..200 {
+                    for _ in 0..1_000 {
                         let decision = limiter.check("k").await.expect("the server answers");
                         if decision.is_allowed() {
                             left.push(decision.remaining());
@@ -71,6 +72,53 @@ fn r50_many_tasks_on_several_connections_admit_exactly_the_limit() {
         }
         left.sort_unstable();
         assert_eq!(left, (0..100).collect::<Vec<u32>>(), "{strategy}");
+    }
+}
+
+/// The report's own measure: as many as a fleet.
+#[test]
+fn fifty_processes_admit_exactly_the_limit() {
+    let server = RedisServer::start();
+    for strategy in Strategy::ALL {
+        let children: Vec<_> = (0..50)
+            .map(|_| {
+                Command::new(env!("CARGO_BIN_EXE_checks"))
+                    .args([&server.url(), strategy.as_str(), "7919", "1000"])
+                    .stdout(Stdio::piped())
+                    .spawn()
+                    .expect("a process starts")
+            })
+            .collect();
+        let admitted = children.into_iter().map(|child| {
+            let output = child.wait_with_output().expect("it ends");
+            assert!(output.status.success(), "{output:?}");
+            let text = String::from_utf8(output.stdout).expect("a number");
+            text.trim().parse::<u32>().expect("a number")
+        });
+        assert_eq!(admitted.sum::<u32>(), 7_919, "{strategy}");
+        let () = redis::cmd("FLUSHALL").query(&mut server.look()).expect("it answers");
+    }
+}
+
+/// By the clocks of clients, if they are asked for, that differ by a minute: the one that is behind is
+/// decided at what the other has stored.
+#[test]
+fn two_clients_with_clocks_a_minute_apart_share_one_limit() {
+    let (server, runtime) = (RedisServer::start(), runtime());
+    let start = 1_735_689_600_000_000_000;
+    for strategy in Strategy::ALL {
+        let policy = policy(strategy, 10, 3_600 * super::S);
+        let limiters = [start, start + 60 * super::S].map(|now| {
+            let clock = Arc::new(ManualClock::new(now));
+            let builder = RedisStore::builder(server.url()).clock(clock);
+            let builder = builder.keep_rested(Duration::from_secs(3_600));
+            AsyncLimiter::new(policy, runtime.block_on(builder.connect()).expect("it serves"))
+        });
+        let admitted = (0..40).filter(|turn| {
+            let answer = runtime.block_on(limiters[turn % 2].check("k"));
+            answer.expect("the server answers").is_allowed()
+        });
+        assert_eq!(admitted.count(), 10, "{strategy}");
     }
 }
 
