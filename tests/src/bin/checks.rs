@@ -2,6 +2,7 @@
 //!
 //! `checks URL STRATEGY LIMIT COUNT`: asks COUNT times, ten at a time, under LIMIT in ten years, and
 //! prints how many were admitted.
+#![forbid(unsafe_code)]
 
 use std::error::Error;
 use std::time::Duration;
