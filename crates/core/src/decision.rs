@@ -89,7 +89,8 @@ impl View {
     pub(crate) const fn to_state(self, policy: &Policy) -> State {
         match policy.strategy() {
             Strategy::TokenBucket => {
-                State { at: self.at, a: policy.capacity().saturating_sub(self.a), b: self.b }
+                // Cannot wrap: no more than the capacity is ever spent of tokens.
+                State { at: self.at, a: policy.capacity().wrapping_sub(self.a), b: self.b }
             }
             _ => State { at: self.at, a: self.a, b: self.b },
         }
