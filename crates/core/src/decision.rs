@@ -35,7 +35,7 @@ use crate::{Origin, Policy, State, StoreErrorKind, Strategy, step};
 #[must_use = "a decision that nobody looks at limits nothing"]
 pub struct Decision {
     policy: Policy,
-    view: View,
+    state: State,
     now: u64,
     cost: u32,
     allowed: bool,
@@ -89,7 +89,8 @@ impl View {
     pub(crate) const fn to_state(self, policy: &Policy) -> State {
         match policy.strategy() {
             Strategy::TokenBucket => {
-                State { at: self.at, a: policy.capacity().saturating_sub(self.a), b: self.b }
+                // Cannot wrap: no more than the capacity is ever spent of tokens.
+                State { at: self.at, a: policy.capacity().wrapping_sub(self.a), b: self.b }
             }
             _ => State { at: self.at, a: self.a, b: self.b },
         }
@@ -113,14 +114,14 @@ impl Decision {
     #[inline]
     pub(crate) const fn new(
         policy: Policy,
-        view: View,
+        state: State,
         now: u64,
         cost: u32,
         allowed: bool,
     ) -> Self {
         Self {
             policy,
-            view,
+            state,
             now,
             cost,
             allowed,
@@ -146,9 +147,9 @@ impl Decision {
     /// assert_eq!(decision.figures(), None);
     /// ```
     pub const fn open(policy: Policy, cost: u32, cause: StoreErrorKind) -> Self {
-        let view = View { at: 0, a: 0, b: 0 };
+        let state = View { at: 0, a: 0, b: 0 }.to_state(&policy);
         let origin = Origin::Open(cause);
-        Self { policy, view, now: 0, cost, allowed: true, spends: false, origin }
+        Self { policy, state, now: 0, cost, allowed: true, spends: false, origin }
     }
 
     /// The same answer, from elsewhere.
@@ -197,7 +198,9 @@ impl Decision {
     #[inline]
     pub const fn unspent(mut self) -> Self {
         if self.spends {
-            self.view.a = self.view.a.saturating_sub(self.cost);
+            let view = self.view();
+            let view = View { a: view.a.saturating_sub(self.cost), ..view };
+            self.state = view.to_state(&self.policy);
             self.spends = false;
         }
         self
@@ -223,8 +226,8 @@ impl Decision {
             return 0;
         }
         match self.policy.strategy() {
-            Strategy::SlidingWindow => step::sliding_remaining(&self.policy, self.view, self.now),
-            _ => self.policy.capacity().saturating_sub(self.view.a),
+            Strategy::SlidingWindow => step::sliding_remaining(&self.policy, self.view(), self.now),
+            _ => self.policy.capacity().saturating_sub(self.view().a),
         }
     }
 
@@ -249,7 +252,7 @@ impl Decision {
     /// billion tokens at one in ten years take that long.
     #[must_use]
     pub fn reset_after_ticks(&self) -> u128 {
-        self.view.ticks_to_full(&self.policy, self.now).unwrap_or(0)
+        self.view().ticks_to_full(&self.policy, self.now).unwrap_or(0)
     }
 
     /// [`retry_after`](Self::retry_after) in [ticks](Policy::tick); `None` when admitted.
@@ -260,11 +263,11 @@ impl Decision {
         }
         let policy = &self.policy;
         Some(match policy.strategy() {
-            Strategy::FixedWindow => step::fixed_wait(policy, self.view, self.now),
-            Strategy::SlidingWindow => step::sliding_wait(policy, self.view, self.now, self.cost),
+            Strategy::FixedWindow => step::fixed_wait(policy, self.view(), self.now),
+            Strategy::SlidingWindow => step::sliding_wait(policy, self.view(), self.now, self.cost),
             Strategy::TokenBucket | Strategy::LeakyBucket => {
                 let most = policy.capacity().saturating_sub(self.cost);
-                step::bucket_wait(policy, self.view, self.now, most)
+                step::bucket_wait(policy, self.view(), self.now, most)
             }
         })
     }
@@ -300,6 +303,11 @@ impl Decision {
     #[inline]
     #[must_use]
     pub const fn state(&self) -> State {
-        self.view.to_state(&self.policy)
+        self.state
+    }
+
+    #[inline]
+    const fn view(&self) -> View {
+        View::of(&self.policy, self.state)
     }
 }

@@ -71,13 +71,23 @@ pub fn decide(
 /// [`State::adopted_by`] first. A cost above the capacity is denied, with a wait that means
 /// nothing: call [`check_cost`] before or after.
 #[inline(always)]
+#[allow(clippy::match_same_arms)]
 pub fn decide_adopted(policy: &Policy, state: Option<State>, now: u64, cost: u32) -> Decision {
-    let (view, admits) = match policy.strategy() {
-        Strategy::FixedWindow => fixed_window::step(policy, state, now, cost),
-        Strategy::SlidingWindow => sliding_window::step(policy, state, now, cost),
-        Strategy::TokenBucket | Strategy::LeakyBucket => bucket::step(policy, state, now, cost),
+    let (state, admits) = match policy.strategy() {
+        Strategy::FixedWindow => stored(policy, fixed_window::step(policy, state, now, cost)),
+        Strategy::SlidingWindow => stored(policy, sliding_window::step(policy, state, now, cost)),
+        // Alike, yet apart: in an arm where the strategy is known, to turn what is spent back into
+        // what is stored costs the buckets nothing.
+        Strategy::TokenBucket => stored(policy, bucket::step(policy, state, now, cost)),
+        Strategy::LeakyBucket => stored(policy, bucket::step(policy, state, now, cost)),
     };
-    Decision::new(*policy, view, now, cost, admits)
+    Decision::new(*policy, state, now, cost, admits)
+}
+
+/// A step's outcome with the state as it is stored.
+#[inline(always)]
+fn stored(policy: &Policy, (view, admits): (View, bool)) -> (State, bool) {
+    (view.to_state(policy), admits)
 }
 
 /// Whether the policy can ever admit `cost` at once.

@@ -27,7 +27,7 @@ impl Fingerprint {
     pub(crate) fn shard(self, mask: usize) -> usize {
         // The mask is below 2^16, so what the cast could drop on a small machine is masked anyway.
         #[allow(clippy::cast_possible_truncation)]
-        let low = (self.rest & SHARD_MASK) as usize;
+        let low = self.rest as usize;
         low & mask
     }
 

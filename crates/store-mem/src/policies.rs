@@ -1,8 +1,11 @@
 //! The policies whose states a shard holds, so that any entry can be judged by its own.
 
+mod index;
+
 use gorl_core::{Policy, State, Strategy, is_rested, rested_at, spent_at};
 
 use crate::table::{Entry, PolicyId};
+use index::Index;
 
 /// The number of no policy.
 pub(crate) const NO_POLICY: PolicyId = PolicyId::MAX;
@@ -17,13 +20,36 @@ struct Kept {
     /// Whether `policy` has been replaced, for some of its keys at least.
     replaced: bool,
     entries: usize,
+    /// Whether its number is in [`Policies::vacant`].
+    is_vacant: bool,
 }
 
 /// The list of a shard, short in practice: a slot whose last entry has gone is used again.
 #[derive(Default)]
 pub(crate) struct Policies {
     list: Vec<Kept>,
+    /// Where in the list a policy is.
+    index: Index,
+    /// Numbers whose last entry went; some may have entries again.
+    vacant: Vec<PolicyId>,
 }
+
+impl Kept {
+    fn new(policy: &Policy) -> Self {
+        Self { policy: *policy, sweep_as: *policy, replaced: false, entries: 0, is_vacant: false }
+    }
+
+    /// Whether this is the policy that is looked for; tests count how often that is asked.
+    fn is_of(&self, policy: &Policy) -> bool {
+        #[cfg(all(test, not(gorl_loom)))]
+        tests::count();
+        self.policy == *policy
+    }
+}
+
+/// Policies up to which a list is looked through: an index pays only for more, and most stores have
+/// one.
+const FEW: usize = 8;
 
 /// How soon an entry may be evicted: what has spent least of its limit first, then what rests
 /// first.
@@ -69,20 +95,29 @@ impl Policies {
     }
 
     /// The number for one more entry under `policy`.
+    ///
+    /// However many policies there are, few of them are looked at: each new key asks this.
     pub(crate) fn enlist(&mut self, policy: &Policy) -> PolicyId {
-        let known = self.list.iter().position(|kept| kept.policy == *policy);
-        let index = known.unwrap_or_else(|| self.slot_for(policy));
-        if let Some(kept) = self.list.get_mut(index) {
+        let known = if self.is_indexed() {
+            self.index.find(&self.list, policy)
+        } else {
+            number(self.list.iter().position(|kept| kept.is_of(policy)))
+        };
+        let id = known.unwrap_or_else(|| self.slot_for(policy));
+        if let Some(kept) = self.list.get_mut(usize::from(id)) {
             kept.entries += 1;
         }
-        // `slot_for` keeps the list within the numbers.
-        PolicyId::try_from(index).unwrap_or(PolicyId::MAX)
+        id
     }
 
     /// One entry of number `id` has gone.
     pub(crate) fn release(&mut self, id: PolicyId) {
         if let Some(kept) = self.list.get_mut(usize::from(id)) {
             kept.entries = kept.entries.saturating_sub(1);
+            if kept.entries == 0 && !kept.is_vacant {
+                kept.is_vacant = true;
+                self.vacant.push(id);
+            }
         }
     }
 
@@ -126,25 +161,69 @@ impl Policies {
 
     pub(crate) fn bytes(&self) -> usize {
         self.list.capacity() * size_of::<Kept>()
+            + self.vacant.capacity() * size_of::<PolicyId>()
+            + self.index.bytes()
     }
 
     /// A place in the list for a policy that is not in it.
-    fn slot_for(&mut self, policy: &Policy) -> usize {
-        let fresh = Kept { policy: *policy, sweep_as: *policy, replaced: false, entries: 0 };
-        if let Some(index) = self.list.iter().position(|kept| kept.entries == 0) {
-            self.list[index] = fresh;
-            return index;
+    fn slot_for(&mut self, policy: &Policy) -> PolicyId {
+        if let Some(id) = self.vacate() {
+            let old = self.list[usize::from(id)].policy;
+            self.index.remove(&self.list, &old);
+            self.list[usize::from(id)] = Kept::new(policy);
+            self.index_one(id);
+            return id;
         }
-        if self.list.len() < usize::from(NO_POLICY) {
-            self.list.push(fresh);
-            return self.list.len() - 1;
+        if let Some(id) = number(Some(self.list.len())) {
+            self.list.push(Kept::new(policy));
+            // No decision that releases a number allocates for it.
+            self.vacant.reserve_exact(self.list.capacity() - self.vacant.len());
+            self.index_one(id);
+            return id;
         }
         // 65 535 policies have entries in this one shard. The new one shares the number of that
         // which keeps its states longest among those that it can read; its states are then read as
         // if its policy had changed.
         let alike = self.list.iter().enumerate().filter(|(_, kept)| is_alike(&kept.policy, policy));
-        alike.max_by_key(|(_, kept)| span(&kept.sweep_as)).map_or(0, |(index, _)| index)
+        let longest = alike.max_by_key(|(_, kept)| span(&kept.sweep_as));
+        number(longest.map(|(index, _)| index)).unwrap_or(0)
     }
+
+    fn is_indexed(&self) -> bool {
+        self.list.len() > FEW
+    }
+
+    /// Adds a number of the list to the index, or all of them if the list has just become long.
+    fn index_one(&mut self, id: PolicyId) {
+        if !self.is_indexed() {
+            return;
+        }
+        if !self.index.is_empty() {
+            return self.index.insert(&self.list, id);
+        }
+        for id in (0..NO_POLICY).take(self.list.len()) {
+            self.index.insert(&self.list, id);
+        }
+    }
+
+    /// A number under which there is no entry any more.
+    fn vacate(&mut self) -> Option<PolicyId> {
+        while let Some(id) = self.vacant.pop() {
+            #[cfg(all(test, not(gorl_loom)))]
+            tests::count();
+            let kept = &mut self.list[usize::from(id)];
+            kept.is_vacant = false;
+            if kept.entries == 0 {
+                return Some(id);
+            }
+        }
+        None
+    }
+}
+
+/// An index as a number; [`NO_POLICY`] is none.
+fn number(index: Option<usize>) -> Option<PolicyId> {
+    PolicyId::try_from(index?).ok().filter(|&id| id != NO_POLICY)
 }
 
 /// Whether a state written under one policy means something under the other.
@@ -173,3 +252,6 @@ fn span(policy: &Policy) -> u128 {
         _ => u128::from(policy.capacity()) * window / u128::from(policy.limit()),
     }
 }
+
+#[cfg(all(test, not(gorl_loom)))]
+mod tests;

@@ -156,8 +156,11 @@ impl Shard {
 
     /// Writes the state of an entry that now counts under the policy of the question.
     fn rewrite(&mut self, slot: Slot, entry: &Entry, policy: &Policy, ask: &Ask, state: State) {
-        let id = self.policies.enlist(policy);
-        self.policies.release(entry.policy());
+        let mut id = entry.policy();
+        if !self.policies.is(id, policy) {
+            self.policies.release(id);
+            id = self.policies.enlist(policy);
+        }
         self.table.set(slot, Entry::new(ask.print, id, state));
     }
 

@@ -5,6 +5,7 @@
 //! from where it is tried first in every later run.
 
 mod change;
+mod edges;
 mod figures;
 mod garbage;
 mod rest;

@@ -10,30 +10,38 @@ use serde_json::{Value, json};
 use crate::subject::{NOTHING, Outcome, Subject, names};
 use crate::workload::keys;
 
-/// Instructions a decision of one limiter on one hot key, the loop's own included.
+/// Instructions a decision of one limiter on one hot key.
 pub(crate) struct Row {
     pub(crate) limiter: &'static str,
     pub(crate) outcome: Outcome,
-    pub(crate) instructions: f64,
+    /// The loop's own included.
+    pub(crate) with_loop: f64,
+    /// Less what the same loop takes that decides nothing: the decision's own.
+    pub(crate) own: f64,
 }
 
 /// The two lengths: whatever a run does once is in both and cancels.
 const SHORT: u32 = 20_000;
 const LONG: u32 = 120_000;
 
-/// Counts every limiter, allowed and denied.
+/// Counts every limiter, allowed and denied, and the loop without one.
 pub(crate) fn measure() -> Result<Vec<Row>> {
     let mut rows = Vec::new();
-    for limiter in names().into_iter().chain([NOTHING]) {
-        for outcome in Outcome::ALL {
-            eprintln!("instructions: {limiter}, {}", outcome.as_str());
-            let (short, long) =
-                (callgrind(limiter, outcome, SHORT)?, callgrind(limiter, outcome, LONG)?);
-            let instructions = long.saturating_sub(short) as f64 / f64::from(LONG - SHORT);
-            rows.push(Row { limiter, outcome, instructions });
+    for outcome in Outcome::ALL {
+        let empty_loop = a_decision(NOTHING, outcome)?;
+        for limiter in names() {
+            let with_loop = a_decision(limiter, outcome)?;
+            rows.push(Row { limiter, outcome, with_loop, own: with_loop - empty_loop });
         }
+        rows.push(Row { limiter: NOTHING, outcome, with_loop: empty_loop, own: 0.0 });
     }
     Ok(rows)
+}
+
+fn a_decision(limiter: &str, outcome: Outcome) -> Result<f64> {
+    eprintln!("instructions: {limiter}, {}", outcome.as_str());
+    let (short, long) = (callgrind(limiter, outcome, SHORT)?, callgrind(limiter, outcome, LONG)?);
+    Ok(long.saturating_sub(short) as f64 / f64::from(LONG - SHORT))
 }
 
 /// The instructions within [`counted_decisions`], callees included.
@@ -77,16 +85,13 @@ fn counted_decisions(subject: &Subject, keys: &[String], order: &[u32]) -> u64 {
 pub(crate) fn table(rows: &[Row]) -> String {
     let mut text = format!(
         "instructions a decision, one hot key, counted by callgrind ({SHORT} and {LONG} decisions)\n\
-         {NOTHING}: the same loop without a limiter; part of every figure\n\n\
-         {:<14}  {:>8}  {:>8}\n",
-        "limiter", "allowed", "denied"
+         own: less the same loop without a limiter, {NOTHING}; held against the goal\n\n\
+         {:<14}  {:<8}  {:>7}  {:>9}\n",
+        "limiter", "outcome", "own", "with loop"
     );
-    for pair in rows.chunks(2) {
-        text.push_str(&format!("{:<14}", pair[0].limiter));
-        for row in pair {
-            text.push_str(&format!("  {:>8.1}", row.instructions));
-        }
-        text.push('\n');
+    for Row { limiter, outcome, with_loop, own } in rows {
+        let outcome = outcome.as_str();
+        text.push_str(&format!("{limiter:<14}  {outcome:<8}  {own:>7.1}  {with_loop:>9.1}\n"));
     }
     text
 }
@@ -97,7 +102,7 @@ pub(crate) fn json(rows: &[Row]) -> Value {
         .map(|row| {
             json!({
                 "limiter": row.limiter, "outcome": row.outcome.as_str(),
-                "instructions": row.instructions,
+                "instructions": row.own, "with_loop": row.with_loop,
             })
         })
         .collect()

@@ -1,10 +1,16 @@
-//! Fetching an entry's cache line before the lock is taken, so that the miss overlaps with it.
+//! Fetching an entry's cache lines before the lock is taken, so that the misses overlap with it.
 #![cfg_attr(all(target_arch = "x86_64", not(gorl_loom)), allow(unsafe_code))]
 
 use super::{AtomicUsize, Ordering};
 
 /// Groups of a table up to which it stays in the nearest caches, so that nothing is gained.
 const NEAR_GROUPS: usize = 64;
+
+/// What one fetch brings.
+const LINE_BYTES: usize = 64;
+
+/// Two groups; past the end of a table a fetch is harmless.
+const FETCHED_LINES: usize = 2 * crate::table::GROUP_BYTES / LINE_BYTES;
 
 /// Where a shard's table lies, told outside of its lock.
 ///
@@ -23,7 +29,8 @@ impl Hint {
         self.groups.store(groups, Ordering::Relaxed);
     }
 
-    /// Begins to fetch both lines of the group where the search for `place` will begin.
+    /// Begins to fetch the group where the search for `place` will begin, and the one after it: one
+    /// key in ten lies there, and its line would be fetched last of all, under the lock.
     #[inline(always)]
     pub(crate) fn prefetch(&self, place: u64) {
         let groups = self.groups.load(Ordering::Relaxed);
@@ -31,8 +38,9 @@ impl Hint {
             let group = crate::table::home(place, groups);
             let at =
                 self.base.load(Ordering::Relaxed).wrapping_add(group * crate::table::GROUP_BYTES);
-            fetch(at);
-            fetch(at.wrapping_add(crate::table::GROUP_BYTES / 2));
+            for line in 0..FETCHED_LINES {
+                fetch(at.wrapping_add(line * LINE_BYTES));
+            }
         }
     }
 }
