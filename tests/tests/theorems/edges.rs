@@ -97,7 +97,7 @@ impl Edge {
             Self::Unit(n) => after(n % spent(policy, state).max(1)),
             Self::Still => 0,
             Self::Back => return state.at.saturating_sub(policy.window_ticks()),
-            Self::Ends => return if state.b % 2 == 0 { 0 } else { u64::MAX },
+            Self::Ends => return if state.b.is_multiple_of(2) { 0 } else { u64::MAX },
         };
         state.at.saturating_add(u64::try_from(elapsed).unwrap_or(u64::MAX))
     }
