@@ -43,8 +43,8 @@ fn r74_a_pool_that_is_too_small_costs_errors_in_time_and_no_further_connections(
                     .arg("WRITE")
                     .query(&mut admin)
                     .expect("paused");
-                // Until the pause is over, of which there is no signal.
-                std::thread::park_timeout(Duration::from_millis(55));
+                // Until the pause is over, of which there is no signal, and somewhat longer.
+                std::thread::park_timeout(Duration::from_millis(80));
             }
         }
     });
