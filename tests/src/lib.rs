@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod driver;
+mod proxy;
 mod redis_cluster;
 mod redis_driver;
 mod redis_sentinel;
@@ -10,6 +11,7 @@ mod scratch;
 mod vectors;
 
 pub use driver::{CoreDriver, Driver, LimiterDriver, ModelDriver, StoreDriver, on_every_engine};
+pub use proxy::Proxy;
 pub use redis_cluster::{RedisCluster, count_keys, wait};
 pub use redis_driver::{RedisDriver, runtime};
 pub use redis_sentinel::{RedisSentinel, SENTINELS_TAKE};

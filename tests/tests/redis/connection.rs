@@ -8,11 +8,10 @@ use std::time::{Duration, Instant};
 
 use gorl::{AsyncLimiter, RedisStore, RedisStoreBuilder};
 use gorl_core::{Policy, StoreError, StoreErrorKind, Strategy};
-use gorl_tests::{RedisServer, runtime};
+use gorl_tests::{Proxy, RedisServer, runtime};
 use redis::Commands;
 use tokio::runtime::Runtime;
 
-use super::proxy::Proxy;
 use super::{DAY, policy};
 
 /// How long a recovery may take before the test calls it none.
@@ -245,7 +244,7 @@ fn a_server_that_comes_back_is_found_at_once_and_not_sought_all_the_time() {
 fn a_connection_that_went_silent_is_given_up() {
     let (server, runtime) = (RedisServer::start(), runtime());
     let proxy = Proxy::start(server.port());
-    let builder = RedisStore::builder(format!("redis://127.0.0.1:{}/", proxy.port))
+    let builder = RedisStore::builder(format!("redis://127.0.0.1:{}/", proxy.port()))
         .connect_timeout(Duration::from_millis(200))
         .command_timeout(Duration::from_millis(100));
     let store = runtime.block_on(builder.connect()).expect("the server serves");

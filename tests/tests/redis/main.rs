@@ -7,7 +7,6 @@ mod edges;
 mod expiry;
 mod foreign;
 mod many;
-mod proxy;
 mod reports;
 mod shared;
 mod vectors;
