@@ -4,12 +4,16 @@ use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, TcpListener};
 use std::process::{Child, Command, Stdio};
 
+use crate::Scratch;
+
 /// A server that lives as long as this value.
 #[derive(Debug)]
 pub struct RedisServer {
     child: Child,
     port: u16,
     options: Vec<String>,
+    /// Where the server may write, which a replica does. It is empty when the server starts.
+    _folder: Scratch,
 }
 
 /// What a server or a sentinel says when it serves.
@@ -91,14 +95,15 @@ impl RedisServer {
     }
 
     fn wait_until_ready(port: u16, options: Vec<String>, command: &mut Command) -> Option<Self> {
-        let child =
-            command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap_or_else(|error| {
-                panic!(
-                    "cannot start redis-server ({error}); install Redis 7 or later, on Debian \
+        let folder = Scratch::new();
+        command.current_dir(folder.path()).stdin(Stdio::null()).stdout(Stdio::piped());
+        let child = command.spawn().unwrap_or_else(|error| {
+            panic!(
+                "cannot start redis-server ({error}); install Redis 7 or later, on Debian \
                      and Ubuntu by `apt-get install redis-server`"
-                )
-            });
-        let mut server = Self { child, port, options };
+            )
+        });
+        let mut server = Self { child, port, options, _folder: folder };
         let mut log = BufReader::new(server.child.stdout.take()?);
         let mut line = String::new();
         // The log ends when the server does, so this waits for no longer than it lives.
