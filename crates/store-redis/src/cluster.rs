@@ -211,6 +211,10 @@ impl Inner {
         let redis = match error {
             // There was no connection, so nothing was sent.
             CallError::Failure(_) => return Next::Look(error),
+            CallError::Lost(_) => {
+                self.start_looking();
+                return Next::Give(error);
+            }
             CallError::Redis(redis) => redis,
         };
         let redis::ErrorKind::Server(kind) = redis.kind() else {

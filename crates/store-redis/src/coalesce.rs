@@ -8,7 +8,6 @@ use tokio::sync::oneshot;
 
 use crate::caller::Caller;
 use crate::failure::Failure;
-use crate::link::CallError;
 use crate::many::{self, Mode};
 use crate::question::Question;
 
@@ -84,8 +83,7 @@ impl Coalescer {
             Ok(Err(_)) => {
                 Err(Failure::new(StoreErrorKind::Unavailable, "the runtime of the store has ended"))
             }
-            Err(CallError::Failure(failure)) => Err(failure),
-            Err(CallError::Redis(error)) => Err(error.into()),
+            Err(error) => Err(error.naming("")),
         }
     }
 }

@@ -1,13 +1,16 @@
 //! The one connection that all callers share, and how it comes back when it is lost.
 
+use std::future::poll_fn;
 use std::hash::{BuildHasher, RandomState};
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
+use std::task::{Poll, ready};
 use std::time::{Duration, Instant};
 
 use gorl_core::StoreErrorKind;
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Cmd, PushInfo, PushKind, RedisError, Value};
+use redis::{AsyncConnectionConfig, Cmd, PushInfo, PushKind, RedisError, RedisResult, Value};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
@@ -46,6 +49,8 @@ enum Status {
 pub(crate) enum CallError {
     /// There was no connection, or no answer in time.
     Failure(Failure),
+    /// The connection ended after the command was sent, which may have run.
+    Lost(Failure),
     /// What the server said, or how the connection broke.
     Redis(RedisError),
 }
@@ -80,7 +85,7 @@ impl Link {
     /// Sends one command, once.
     pub(crate) async fn call(&self, command: &Cmd) -> Result<Value, CallError> {
         let (number, mut connection) = self.connection().await.map_err(CallError::Failure)?;
-        let answer = command.query_async::<Value>(&mut connection).await;
+        let answer = self.unless_lost(number, command.query_async(&mut connection)).await?;
         self.heed(number, answer.as_ref().err());
         answer.map_err(CallError::Redis)
     }
@@ -90,10 +95,39 @@ impl Link {
         let (number, mut connection) = self.connection().await.map_err(CallError::Failure)?;
         let mut both = redis::pipe();
         both.cmd("ASKING").ignore().add_command(command.clone());
-        let answer = both.query_async::<Vec<Value>>(&mut connection).await;
+        let answer: RedisResult<Vec<Value>> =
+            self.unless_lost(number, both.query_async(&mut connection)).await?;
         self.heed(number, answer.as_ref().err());
         let mut answers = answer.map_err(CallError::Redis)?;
         Ok(answers.pop().unwrap_or(Value::Nil))
+    }
+
+    /// What comes of a command on connection `number`, or that the connection is lost.
+    ///
+    /// The client promises an error then, but a command that is handed to it in the moment in which
+    /// the connection ends may get none. An answer that came before the end is taken first.
+    async fn unless_lost<T>(
+        &self,
+        number: u64,
+        asked: impl Future<Output = RedisResult<T>>,
+    ) -> Result<RedisResult<T>, CallError> {
+        let mut news = self.inner.status.subscribe();
+        let is_lost =
+            |status: &Status| !matches!(status, Status::Up { number: n, .. } if *n == number);
+        let lost = async {
+            // The sender lives as long as this link.
+            let _ = news.wait_for(is_lost).await;
+        };
+        let (mut asked, mut lost) = (pin!(asked), pin!(lost));
+        poll_fn(|cx| {
+            if let Poll::Ready(answer) = asked.as_mut().poll(cx) {
+                return Poll::Ready(Ok(answer));
+            }
+            ready!(lost.as_mut().poll(cx));
+            let why = "the connection was lost before there was an answer";
+            Poll::Ready(Err(CallError::Lost(Failure::new(StoreErrorKind::Unavailable, why))))
+        })
+        .await
     }
 
     /// Learns from how a command fared.

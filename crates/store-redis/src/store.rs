@@ -205,7 +205,7 @@ impl CallError {
     /// The failure, which names the key if its value is what is wrong.
     pub(crate) fn naming(self, key: &str) -> Failure {
         match self {
-            Self::Failure(failure) => failure,
+            Self::Failure(failure) | Self::Lost(failure) => failure,
             Self::Redis(error) if failure::is_wrong_type(&error) => Failure::foreign(key),
             Self::Redis(error) => error.into(),
         }
