@@ -49,27 +49,31 @@ impl Layout {
 
     /// The parts, separated by colons, or a tilde and their digest.
     fn body(&self, key: KeyRef<'_>) -> String {
-        let body = |parts| {
-            let readable = if self.hash_all { None } else { readable(parts) };
-            readable.unwrap_or_else(|| hashed(parts))
-        };
         match key.parts() {
             // Braces are written nowhere else, so nothing else is like this.
             [first, rest @ ..] if self.tag_first => {
-                let tag = body(std::slice::from_ref(first));
+                let tag = self.text(std::slice::from_ref(first), MAX_READABLE / 2);
                 // An empty tag is none.
                 let tag = if tag.is_empty() { "=" } else { &tag };
-                let body = if rest.is_empty() { String::new() } else { body(key.parts()) };
-                ["{", tag, "}", &body].concat()
+                if rest.is_empty() {
+                    return ["{", tag, "}"].concat();
+                }
+                ["{", tag, "}:", &self.text(rest, MAX_READABLE / 2)].concat()
             }
-            parts => body(parts),
+            parts => self.text(parts, MAX_READABLE),
         }
+    }
+
+    /// The parts as they are, if that is at most so long, or a digest of them.
+    fn text(&self, parts: &[Part<'_>], most: usize) -> String {
+        let readable = if self.hash_all { None } else { readable(parts, most) };
+        readable.unwrap_or_else(|| hashed(parts))
     }
 }
 
 /// The parts as text, if they are short and plain. Text is itself, with what has a meaning here
 /// escaped; `=5`, `=-5` and `=1.2.3.4` are numbers and an address, `[::1]` is an address.
-fn readable(parts: &[Part<'_>]) -> Option<String> {
+fn readable(parts: &[Part<'_>], most: usize) -> Option<String> {
     // No part at all is not the same as one empty part.
     let mut text = String::from(if parts.is_empty() { "=" } else { "" });
     for (index, part) in parts.iter().enumerate() {
@@ -84,7 +88,7 @@ fn readable(parts: &[Part<'_>]) -> Option<String> {
             Part::Ip(IpAddr::V6(address)) => write!(text, "[{address}]").ok()?,
             _ => return None,
         }
-        if text.len() > MAX_READABLE {
+        if text.len() > most {
             return None;
         }
     }
@@ -161,6 +165,40 @@ mod tests {
         assert_eq!(key(Ipv4Addr::LOCALHOST), "gorl:tb1:=127.0.0.1");
         assert_eq!(key((Ipv6Addr::LOCALHOST, "/login")), "gorl:tb1:[::1]:/login");
         assert_eq!(key(("a:b", "c")), "gorl:tb1:a%3ab:c");
+    }
+
+    /// A key as a layout will write it.
+    fn of(key: impl Key) -> impl Fn(&Layout) -> String {
+        move |layout| layout.key(Strategy::TokenBucket, KeyRef::new(key.parts().as_ref()))
+    }
+
+    #[test]
+    fn a_first_part_that_is_a_tag_keeps_keys_apart_and_short() {
+        let layout = Layout { prefix: "p".repeat(MAX_PREFIX), tag_first: true, ..layout() };
+        let body = |key: &dyn Fn(&Layout) -> String| {
+            let key = key(&layout);
+            assert!(key.len() <= 512, "{} bytes", key.len());
+            key[MAX_PREFIX + 4..].to_owned()
+        };
+        assert_eq!(body(&of(("tenant-7", "user-3"))), "{tenant-7}:user-3");
+        assert_eq!(body(&of("tenant-7")), "{tenant-7}");
+        assert_eq!(body(&of(("", 5_u8))), "{=}:=5");
+        let long = "x".repeat(100);
+        let apart = [
+            body(&of("a")),
+            body(&of(("a", ""))),
+            body(&of(("a", "", ""))),
+            body(&of("")),
+            body(&of("=")),
+            body(&of(("a:", "b"))),
+            body(&of(("a", ":b"))),
+            body(&of(("a", "b"))),
+            body(&of((long.clone(), long.clone()))),
+            body(&of((long.clone() + "y", long.clone()))),
+            body(&of((long.clone(), long.clone() + "y"))),
+        ];
+        let distinct: std::collections::HashSet<_> = apart.iter().collect();
+        assert_eq!(distinct.len(), apart.len(), "{apart:?}");
     }
 
     #[test]
