@@ -13,7 +13,7 @@ use tokio::sync::watch;
 
 use crate::address::{self, Address, Node};
 use crate::connector::Connector;
-use crate::failure::{self, Failure};
+use crate::failure::Failure;
 use crate::link::{CallError, Link};
 use crate::slot::slot_of;
 use map::SlotMap;
@@ -97,7 +97,10 @@ impl Cluster {
 
     /// Sees to it that there is a map, and a connection to the node that told it.
     pub(crate) async fn connect(&self) -> Result<(), Failure> {
-        self.inner.look_for_map().await
+        let deadline = self.inner.connect_timeout;
+        // Each node that is asked has its part of the deadline, and there may be many.
+        let looked = tokio::time::timeout(deadline, self.inner.look_for_map()).await;
+        looked.unwrap_or_else(|_| Err(Failure::timeout("connecting to the cluster", deadline)))
     }
 
     /// Notes that a caller waited in vain for the owner of a key.
@@ -237,11 +240,8 @@ impl Inner {
             ServerErrorKind::TryAgain => Next::Wait(CallError::Redis(redis)),
             ServerErrorKind::ClusterDown
             | ServerErrorKind::BusyLoading
-            | ServerErrorKind::MasterDown => {
-                self.start_looking();
-                Next::Wait(CallError::Redis(redis))
-            }
-            _ if failure::is_read_only(&redis) => {
+            | ServerErrorKind::MasterDown
+            | ServerErrorKind::ReadOnly => {
                 self.start_looking();
                 Next::Wait(CallError::Redis(redis))
             }
