@@ -40,8 +40,12 @@ impl Pool {
         Self { connections, checkout_timeout, runtime }
     }
 
+    /// Makes the first connection, by the deadline for connecting and not that for checking out.
     pub(crate) async fn connect(&self) -> Result<(), Failure> {
-        self.connections.dedicated_connection().await.map(|_| ())
+        let first = self.connections.dedicated_connection().await?;
+        // Nobody else can have filled the pool yet; if so, one connection is one too many.
+        let _ = self.connections.add(first);
+        Ok(())
     }
 
     pub(crate) async fn call(&self, command: &Cmd) -> Result<Value, CallError> {
