@@ -68,11 +68,10 @@ impl Asking {
         let probe = match self.pass() {
             Pass::Through => None,
             Pass::TurnedAway => return self.turned_away(request),
-            Pass::Probe(probe) if self.fallback.answers() => {
-                return self.while_probing(request, probe).await;
-            }
-            // The caller would get an error. It may as well wait for what may be an answer.
-            Pass::Probe(probe) => Some(probe),
+            Pass::Probe(probe) => match self.probe_apart(request, probe) {
+                Ok(answer) => return answer,
+                Err(probe) => Some(probe),
+            },
         };
         let answer = self.ask(request, probe).await;
         if let (Ok(decision), Some((cache, ticket))) = (&answer, &ticket) {
@@ -187,37 +186,47 @@ impl Asking {
         answer
     }
 
-    /// Answers in the store's place, and has the store asked meanwhile: by a task of its own, so
-    /// that no caller waits for a store that is likely to be gone. Where there is no tokio runtime
-    /// the caller asks and waits.
+    /// Answers in the store's place, and has a task of its own ask the store, so that no caller waits
+    /// for one that is likely to be gone. What was admitted here is spent there as well, as far as
+    /// it counts again.
     ///
-    /// What was admitted here is spent there as well, as far as the store counts again.
-    async fn while_probing(
+    /// The caller has to probe itself where there is no tokio runtime, and where it would get an
+    /// error anyway: it may as well wait for what may be an answer.
+    #[cfg(feature = "redis")]
+    fn probe_apart(
         self: &Arc<Self>,
         request: Request<'_>,
         probe: Probe,
-    ) -> Result<Decision, DecideError> {
-        #[cfg(feature = "redis")]
-        if let (Ok(runtime), Some(key)) =
-            (tokio::runtime::Handle::try_current(), OwnedKey::of(request.key))
-        {
-            let answer = self.turned_away(request)?;
-            let is_spent = answer.is_allowed() && request.action == Action::Take;
-            let action = if is_spent { Action::Take } else { Action::Peek };
-            let (policy, cost, asking) = (*request.policy, request.cost, Arc::clone(self));
-            drop(runtime.spawn(async move {
-                let parts = key.parts();
-                let key = KeyRef::new(&parts);
-                // What it says is in the counters and the breaker.
-                let _ =
-                    asking.ask(Request { policy: &policy, key, cost, action }, Some(probe)).await;
-            }));
-            return Ok(answer);
-        }
-        match self.ask(request, Some(probe)).await {
-            Err(DecideError::Store(error)) => Ok(self.fallback.decide(request, error)?),
-            answer => answer,
-        }
+    ) -> Result<Result<Decision, DecideError>, Probe> {
+        let (Ok(runtime), Some(key), true) = (
+            tokio::runtime::Handle::try_current(),
+            OwnedKey::of(request.key),
+            self.fallback.answers(),
+        ) else {
+            return Err(probe);
+        };
+        let answer = self.turned_away(request);
+        let is_spent =
+            answer.as_ref().is_ok_and(Decision::is_allowed) && request.action == Action::Take;
+        let action = if is_spent { Action::Take } else { Action::Peek };
+        let (policy, cost, asking) = (*request.policy, request.cost, Arc::clone(self));
+        drop(runtime.spawn(async move {
+            let parts = key.parts();
+            let key = KeyRef::new(&parts);
+            // What it says is in the counters and the breaker.
+            let _ = asking.ask(Request { policy: &policy, key, cost, action }, Some(probe)).await;
+        }));
+        Ok(answer)
+    }
+
+    #[cfg(not(feature = "redis"))]
+    #[expect(clippy::unused_self, reason = "as with it")]
+    fn probe_apart(
+        self: &Arc<Self>,
+        _request: Request<'_>,
+        probe: Probe,
+    ) -> Result<Result<Decision, DecideError>, Probe> {
+        Err(probe)
     }
 }
 

@@ -49,6 +49,7 @@ impl Fallback {
     }
 
     /// Whether there is an answer when the store has none.
+    #[cfg(feature = "redis")]
     pub(crate) const fn answers(&self) -> bool {
         !matches!(self, Self::Closed)
     }

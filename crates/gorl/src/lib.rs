@@ -41,10 +41,12 @@
 //! - `memory` (default): [`Limiter`], over an in-process store. Its `check` answers at once and
 //!   cannot fail.
 //! - `redis`: `RedisStore`, whose counts many processes share, for [`AsyncLimiter`]. It counts in
-//!   microseconds and needs tokio.
+//!   microseconds and needs tokio. With `redis-tls`, `redis-pool` and `redis-client` it has TLS, can
+//!   take connections out of a pool, and can be made from a client that you already have.
 //!
 //! [`AsyncLimiter`] runs over any [`Store`], such as one that many processes share; its `check` is
-//! awaited and returns a `Result`:
+//! awaited and returns a `Result`. What a request gets while the store is gone is for the
+//! [`FailurePolicy`] to say, and a [`Breaker`] keeps that from taking long:
 //!
 //! ```no_run
 //! # #[cfg(feature = "redis")] {
