@@ -64,16 +64,18 @@ macro_rules! if_used {
     };
 }
 
-static FIXED_WINDOW: LazyLock<Script> = script!("opening" "text" "expiry" "fixed_window" "ending");
+static FIXED_WINDOW: LazyLock<Script> =
+    script!("numbers" "opening" "time" "found" "text" "expiry" "fixed_window" "ending");
 static SLIDING_WINDOW: LazyLock<Script> =
-    script!("opening" "text" "expiry" "exact" "sliding_window" "ending");
-static TOKEN_BUCKET: LazyLock<Script> =
-    script!("opening" "text" "expiry" "exact" "token_bucket" "bucket" "ending");
-static LEAKY_BUCKET: LazyLock<Script> =
-    script!("opening" "text" "expiry" "exact" "leaky_bucket" "bucket" "ending");
+    script!("numbers" "opening" "time" "found" "text" "expiry" "exact" "sliding_window" "ending");
+static TOKEN_BUCKET: LazyLock<Script> = script!("numbers" "opening" "time" "found" "text" "expiry" "exact" "token_bucket" "bucket" "ending");
+static LEAKY_BUCKET: LazyLock<Script> = script!("numbers" "opening" "time" "found" "text" "expiry" "exact" "leaky_bucket" "bucket" "ending");
 static MANY: LazyLock<Script> = LazyLock::new(|| {
     Script::new(concat!(
+        part!("numbers"),
         part!("many_opening"),
+        part!("time"),
+        part!("many_policies"),
         part!("many_text"),
         part!("expiry"),
         part!("exact"),
