@@ -4,9 +4,13 @@
 #[path = "../../../tests/src/redis_server.rs"]
 #[allow(dead_code, unreachable_pub, reason = "shared with the tests of several crates")]
 mod redis_server;
+#[path = "../../../tests/src/scratch.rs"]
+#[allow(dead_code, unreachable_pub, reason = "shared with the tests of several crates")]
+mod scratch;
 mod support;
 
 use redis_server::RedisServer;
+use scratch::Scratch;
 use support::{Ran, gorl};
 
 fn trace(server: &RedisServer, lines: &[&str]) -> Ran {

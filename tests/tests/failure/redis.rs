@@ -99,10 +99,12 @@ fn a_denied_key_is_answered_here_and_stays_denied() {
 fn r65_a_script_that_fails_admits_only_where_failing_admits() {
     let (server, runtime) = (RedisServer::start(), runtime());
     // A server that is full refuses every write, and so the script.
-    let () = redis::cmd("CONFIG")
-        .arg(&["SET", "maxmemory", "1", "maxmemory-policy", "noeviction"])
-        .query(&mut server.look())
-        .expect("it takes it");
+    for (name, value) in [("maxmemory-policy", "noeviction"), ("maxmemory", "1")] {
+        let () = redis::cmd("CONFIG")
+            .arg(&["SET", name, value])
+            .query(&mut server.look())
+            .expect("it takes it");
+    }
     let closed = build(&runtime, &server, 10, |builder| builder);
     assert!(runtime.block_on(closed.check("k")).is_err());
     let open = build(&runtime, &server, 10, |builder| builder.failure_policy(FailurePolicy::Open));

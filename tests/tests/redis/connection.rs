@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use gorl::{AsyncLimiter, RedisStore, RedisStoreBuilder};
-use gorl_core::{Policy, StoreError, StoreErrorKind, Strategy};
+use gorl_core::{
+    Action, Key, KeyRef, Policy, Request, Store, StoreError, StoreErrorKind, Strategy,
+};
 use gorl_tests::{Proxy, RedisServer, runtime};
 use redis::Commands;
 use tokio::runtime::Runtime;
@@ -275,7 +277,7 @@ fn the_commands_that_the_book_grants_are_enough() {
     });
     let () = setuser.query(&mut server.look()).expect("the server takes it");
     let url = format!("redis://limiter:PASSWORD@127.0.0.1:{}/", server.port());
-    let builder = RedisStore::builder(url).command_timeout(Duration::from_secs(5));
+    let builder = RedisStore::builder(&url).command_timeout(Duration::from_secs(5));
     let store = runtime.block_on(builder.connect()).expect("the user is let in");
     let limiter = bare(policy(Strategy::TokenBucket, 2, 3_650 * DAY), store);
     for allowed in [true, true, false] {
@@ -288,4 +290,16 @@ fn the_commands_that_the_book_grants_are_enough() {
     runtime.block_on(limiter.give_back("k", 1)).expect("given back");
     runtime.block_on(limiter.give_back("k", 5)).expect("given back");
     runtime.block_on(limiter.reset("k")).expect("reset");
+    // All or nothing, with a key that is new, one that is not, and one that only is looked at.
+    let store = RedisStore::builder(url).connect();
+    let store = runtime.block_on(store).expect("the user is let in");
+    let (old, new) = ("old".parts(), "new".parts());
+    let policy = limiter.policy();
+    let ask = |parts, action| Request { policy: &policy, key: KeyRef::new(parts), cost: 1, action };
+    for (first, all) in [(Action::Take, true), (Action::Take, true), (Action::Take, false)] {
+        let requests = [ask(&old, first), ask(&new, Action::Peek)];
+        let mut decisions = [None; 2];
+        runtime.block_on(store.decide_all(&requests, &mut decisions)).expect("it is granted");
+        assert_eq!(decisions.iter().flatten().all(gorl_core::Decision::is_allowed), all);
+    }
 }

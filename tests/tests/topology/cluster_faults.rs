@@ -3,9 +3,27 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use gorl::AsyncLimiter;
 use gorl_tests::{RedisCluster, runtime};
+use tokio::runtime::Runtime;
 
 use super::{DEADLINE, check_in_time, for_ever, limiter, store, until_settled};
+
+/// Some keys, which every master has a part of.
+fn key(number: usize) -> String {
+    format!("user-{}", number % KEYS)
+}
+
+const KEYS: usize = 97;
+
+fn serves_every_key(runtime: &Runtime, limiter: &AsyncLimiter) {
+    runtime.block_on(async {
+        for number in 0..KEYS {
+            let answer = check_in_time(limiter, &key(number)).await;
+            assert!(answer.expect("answered").is_allowed());
+        }
+    });
+}
 
 /// What `CLUSTER KEYSLOT` says of a key as it is in Redis.
 fn slot(cluster: &mut RedisCluster, key: &str) -> u16 {
@@ -82,10 +100,7 @@ fn r76_a_cluster_of_one_shard_that_loses_its_master_is_served_by_the_replica() {
 fn a_killed_master_costs_its_own_slots_until_its_replica_has_them() {
     let (mut cluster, runtime) = (RedisCluster::start(3), runtime());
     let limiter = limiter(&runtime, for_ever(1_000_000), store(cluster.url()));
-    let key = |number: usize| format!("user-{}", number % 97);
-    for number in 0..97 {
-        assert!(runtime.block_on(limiter.check(&*key(number))).expect("answered").is_allowed());
-    }
+    serves_every_key(&runtime, &limiter);
     cluster.node(1).stop();
     let (last, errors) = until_settled(&runtime, &limiter, key, Duration::from_secs(15));
     assert!(errors > 0, "the master had no key");
@@ -100,10 +115,7 @@ fn a_killed_master_costs_its_own_slots_until_its_replica_has_them() {
 fn a_frozen_master_costs_its_own_slots_until_its_replica_has_them() {
     let (mut cluster, runtime) = (RedisCluster::start(3), runtime());
     let limiter = limiter(&runtime, for_ever(1_000_000), store(cluster.url()));
-    let key = |number: usize| format!("user-{}", number % 97);
-    for number in 0..97 {
-        assert!(runtime.block_on(limiter.check(&*key(number))).expect("answered").is_allowed());
-    }
+    serves_every_key(&runtime, &limiter);
     cluster.node(2).freeze();
     let (last, errors) = until_settled(&runtime, &limiter, key, Duration::from_secs(20));
     assert!(errors > 0, "the master had no key");
@@ -111,10 +123,5 @@ fn a_frozen_master_costs_its_own_slots_until_its_replica_has_them() {
     cluster.node(2).thaw();
     let (_, errors) = until_settled(&runtime, &limiter, key, Duration::from_secs(15));
     println!("{errors} errors after it came back");
-    runtime.block_on(async {
-        for number in 0..97 {
-            let answer = check_in_time(&limiter, &key(number)).await;
-            assert!(answer.expect("answered").is_allowed());
-        }
-    });
+    serves_every_key(&runtime, &limiter);
 }
