@@ -16,7 +16,6 @@ mod workload;
 
 use anyhow::{Result, bail};
 use lexopt::Arg::{Long, Short, Value};
-use serde_json::json;
 
 use report::Report;
 
@@ -105,11 +104,6 @@ fn bench(options: &Options) -> Result<()> {
         report.goals.extend(goals::instructions(&rows));
     }
     let machine = machine::describe();
-    if options.json {
-        report.json.insert("machine".to_owned(), json!(machine));
-        println!("{:#}", report.to_json());
-    } else {
-        println!("{}\n\n{}", machine.join("\n"), report.to_text());
-    }
+    report.print(&machine, options.json);
     Ok(())
 }

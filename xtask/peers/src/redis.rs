@@ -9,7 +9,6 @@ mod table;
 
 use anyhow::{Result, bail};
 use lexopt::Arg::{Long, Short};
-use serde_json::json;
 
 use crate::machine;
 use crate::report::Report;
@@ -80,11 +79,6 @@ fn bench(options: Options, runtime: &tokio::runtime::Runtime) -> Result<()> {
     report.goals = goals::of(&rows);
     let mut machine = machine::describe();
     machine.push(format!("server:   {}", server.version()?));
-    if options.json {
-        report.json.insert("machine".to_owned(), json!(machine));
-        println!("{:#}", report.to_json());
-    } else {
-        println!("{}\n\n{}", machine.join("\n"), report.to_text());
-    }
+    report.print(&machine, options.json);
     Ok(())
 }

@@ -34,6 +34,16 @@ impl Report {
         self.json.insert(name.to_owned(), json);
     }
 
+    /// Prints everything, with the machine that it was taken on, for people or for programs.
+    pub(crate) fn print(mut self, machine: &[String], as_json: bool) {
+        if as_json {
+            self.json.insert("machine".to_owned(), json!(machine));
+            println!("{:#}", self.to_json());
+        } else {
+            println!("{}\n\n{}", machine.join("\n"), self.to_text());
+        }
+    }
+
     pub(crate) fn to_text(&self) -> String {
         let mut text = self.text.clone();
         if self.goals.is_empty() {

@@ -80,7 +80,7 @@ impl ManageConnection for Manager {
 }
 
 /// The size that people give a pool who have thought of it.
-const POOL: u32 = 32;
+pub(crate) const POOL: u32 = 32;
 
 /// A pool as it comes, with room for a burst.
 pub(crate) async fn pool(client: Client) -> anyhow::Result<Pool<Manager>> {

@@ -40,6 +40,10 @@ pub(crate) const TWO_KEYS: &str = "two keys";
 pub(crate) const CEILING: &str = "INCR";
 pub(crate) const CACHED: &str = "gorl cached";
 pub(crate) const SINGLY: &str = "gorl singly";
+pub(crate) const OVER_A_POOL: &str = "gorl pooled";
+
+/// Callers that wait for a pool are to be measured, not to be given up.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A way to limit, ready to be asked.
 pub(crate) struct Subject {
@@ -69,6 +73,9 @@ pub(crate) async fn all(server: &Server, outcome: Outcome) -> Result<Vec<Subject
     let store = prefixed("singly:").coalesce(false).connect().await?;
     let way = Way::Gorl(AsyncLimiter::new(policy, store));
     subjects.push(Subject { name: SINGLY, outcome, way });
+    let store = prefixed("pooled:").pool(peers::POOL).command_timeout(PATIENCE).connect().await?;
+    let way = Way::Gorl(AsyncLimiter::new(policy, store));
+    subjects.push(Subject { name: OVER_A_POOL, outcome, way });
     if outcome == Outcome::Denied {
         let store = prefixed("cached:").connect().await?;
         let cache = DenialCache::new().capacity(200_000);
