@@ -75,72 +75,6 @@ impl RedisStoreBuilder {
         Self::over(Server::Client(Box::new(client)))
     }
 
-    /// How commands travel.
-    fn transport(&mut self, runtime: Handle) -> Result<Transport, Failure> {
-        let certificates = std::mem::take(&mut self.certificates);
-        let (at, master, nodes) = match std::mem::replace(&mut self.server, Server::Taken) {
-            Server::Taken => return Err(Failure::new(StoreErrorKind::Other, "no server is named")),
-            Server::Client(client) => return self.to(Connector::Server(client), runtime),
-            Server::Url(url) => match address::place(&url, certificates)? {
-                Place::Server(client) => {
-                    return self.to(Connector::Server(Box::new(client)), runtime);
-                }
-                Place::Sentinels { at, master, nodes } => (at, Some(master), nodes),
-                Place::Cluster { at, nodes } => (at, None, nodes),
-            },
-        };
-        let Some(master) = master else {
-            #[cfg(feature = "pool")]
-            if self.pool.is_some() {
-                let message = "a cluster has one connection to each master, and no pool";
-                return Err(Failure::new(StoreErrorKind::Unsupported, message));
-            }
-            let (mapping, deadline) = (self.mapping.take(), self.connect_timeout);
-            return Ok(Transport::Cluster(Cluster::new(at, nodes, mapping, deadline, runtime)));
-        };
-        let credentials = self.sentinel_credentials.take();
-        let reached = nodes.for_sentinels(credentials.as_deref());
-        let at = at.iter().map(|address| reached.client(address)).collect::<Result<_, _>>()?;
-        self.to(Connector::Sentinels(Sentinels { at, master, nodes }), runtime)
-    }
-
-    #[cfg_attr(not(feature = "pool"), expect(clippy::unnecessary_wraps, reason = "as with it"))]
-    fn to(&self, connector: Connector, runtime: Handle) -> Result<Transport, Failure> {
-        #[cfg(feature = "pool")]
-        if let Some(size) = self.pool {
-            let Some(size) = std::num::NonZeroU32::new(size) else {
-                let message = "a pool must have room for a connection";
-                return Err(Failure::new(StoreErrorKind::Unsupported, message));
-            };
-            let waits = self.checkout_timeout.min(self.command_timeout);
-            let pool = Pool::new(connector, self.connect_timeout, size.get(), waits, runtime);
-            return Ok(Transport::Pool(pool));
-        }
-        Ok(Transport::Shared(Link::new(connector, self.connect_timeout, runtime)))
-    }
-
-    fn over(server: Server) -> Self {
-        Self {
-            server,
-            prefix: "gorl:".to_owned(),
-            hash_keys: false,
-            connect_timeout: CONNECT_TIMEOUT,
-            command_timeout: COMMAND_TIMEOUT,
-            keep_rested: Duration::ZERO,
-            clock: None,
-            start_degraded: false,
-            coalesce_above: Some(FEW),
-            tag_first: false,
-            certificates: Certificates::default(),
-            sentinel_credentials: None,
-            mapping: None,
-            #[cfg(feature = "pool")]
-            pool: None,
-            #[cfg(feature = "pool")]
-            checkout_timeout: COMMAND_TIMEOUT,
-        }
-    }
-
     /// What every key begins with, at most 256 bytes. The default is `gorl:`.
     ///
     /// Stores with different prefixes share no counts.
@@ -235,7 +169,7 @@ impl RedisStoreBuilder {
     /// Has each call take a connection out of a pool of at most `size`, in place of one that all
     /// calls share.
     ///
-    /// The shared one is faster, see the benchmarks, and requests share script calls on it alone. A
+    /// Requests share script calls on the shared one alone; `cargo xtask bench redis` compares both. A
     /// pool is for servers or proxies that serve a connection's commands slowly.
     #[cfg(feature = "pool")]
     pub fn pool(mut self, size: u32) -> Self {
@@ -327,6 +261,72 @@ impl RedisStoreBuilder {
         match connected {
             Err(failure) if !(self.start_degraded && failure.is_passing()) => Err(failure.into()),
             _ => Ok(store),
+        }
+    }
+
+    /// How commands travel.
+    fn transport(&mut self, runtime: Handle) -> Result<Transport, Failure> {
+        let certificates = std::mem::take(&mut self.certificates);
+        let (at, master, nodes) = match std::mem::replace(&mut self.server, Server::Taken) {
+            Server::Taken => return Err(Failure::new(StoreErrorKind::Other, "no server is named")),
+            Server::Client(client) => return self.to(Connector::Server(client), runtime),
+            Server::Url(url) => match address::place(&url, certificates)? {
+                Place::Server(client) => {
+                    return self.to(Connector::Server(Box::new(client)), runtime);
+                }
+                Place::Sentinels { at, master, nodes } => (at, Some(master), nodes),
+                Place::Cluster { at, nodes } => (at, None, nodes),
+            },
+        };
+        let Some(master) = master else {
+            #[cfg(feature = "pool")]
+            if self.pool.is_some() {
+                let message = "a cluster has one connection to each master, and no pool";
+                return Err(Failure::new(StoreErrorKind::Unsupported, message));
+            }
+            let (mapping, deadline) = (self.mapping.take(), self.connect_timeout);
+            return Ok(Transport::Cluster(Cluster::new(at, nodes, mapping, deadline, runtime)));
+        };
+        let credentials = self.sentinel_credentials.take();
+        let reached = nodes.for_sentinels(credentials.as_deref());
+        let at = at.iter().map(|address| reached.client(address)).collect::<Result<_, _>>()?;
+        self.to(Connector::Sentinels(Sentinels { at, master, nodes }), runtime)
+    }
+
+    #[cfg_attr(not(feature = "pool"), expect(clippy::unnecessary_wraps, reason = "as with it"))]
+    fn to(&self, connector: Connector, runtime: Handle) -> Result<Transport, Failure> {
+        #[cfg(feature = "pool")]
+        if let Some(size) = self.pool {
+            let Some(size) = std::num::NonZeroU32::new(size) else {
+                let message = "a pool must have room for a connection";
+                return Err(Failure::new(StoreErrorKind::Unsupported, message));
+            };
+            let waits = self.checkout_timeout.min(self.command_timeout);
+            let pool = Pool::new(connector, self.connect_timeout, size.get(), waits, runtime);
+            return Ok(Transport::Pool(pool));
+        }
+        Ok(Transport::Shared(Link::new(connector, self.connect_timeout, runtime)))
+    }
+
+    fn over(server: Server) -> Self {
+        Self {
+            server,
+            prefix: "gorl:".to_owned(),
+            hash_keys: false,
+            connect_timeout: CONNECT_TIMEOUT,
+            command_timeout: COMMAND_TIMEOUT,
+            keep_rested: Duration::ZERO,
+            clock: None,
+            start_degraded: false,
+            coalesce_above: Some(FEW),
+            tag_first: false,
+            certificates: Certificates::default(),
+            sentinel_credentials: None,
+            mapping: None,
+            #[cfg(feature = "pool")]
+            pool: None,
+            #[cfg(feature = "pool")]
+            checkout_timeout: COMMAND_TIMEOUT,
         }
     }
 }

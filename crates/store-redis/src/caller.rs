@@ -21,8 +21,8 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    /// Calls a script where `key` is: by digest, and with its text if the server does not know the script, which then did
-    /// not run.
+    /// Calls a script where `key` is: by digest, and with its text if the server does not know the
+    /// script, which then did not run.
     pub(crate) async fn evaluate(
         &self,
         key: &str,

@@ -1,4 +1,4 @@
-//! The store: one script call a request, and core's answer from what the script reports.
+//! The store: requests as scripts are asked them, and core's answers from what they report.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ use crate::slot::slot_of;
 
 /// A store in Redis, which any number of processes can share.
 ///
-/// Every request is one script call on one key, so the decisions of a key are serialised whoever
-/// asks. The script reads the server's clock and decides in exact integers; the figures of the
+/// Every request is decided on by a script, which decides on others too when they come faster than
+/// they are answered; so the decisions of a key are serialised whoever asks. The script reads the server's clock and decides in exact integers; the figures of the
 /// [`Decision`] come from the same arithmetic as in memory, out of the state that the script found.
 /// Time is counted in microseconds, so a policy's window must be a whole number of them.
 ///
