@@ -35,6 +35,8 @@ struct Plan<'a> {
     questions: &'a [Question],
     policies: Vec<Policy>,
     groups: Vec<Group<'a>>,
+    /// Whether several groups are for one key.
+    keys_repeat: bool,
 }
 
 /// Asks all questions in one call. What goes wrong with the call goes wrong for all of them.
@@ -45,9 +47,13 @@ pub(crate) async fn ask(
 ) -> Result<Answers, Failure> {
     let plan = Plan::new(questions, mode);
     let given = caller.given_time()?;
-    let arguments = |command: &mut Cmd| plan.push(command, caller.grace_ms, given, mode);
+    let script = match mode {
+        Mode::Each => Script::each(),
+        Mode::All => Script::all(),
+    };
+    let arguments = |command: &mut Cmd| plan.push(command, caller.grace_ms, given);
     let key = questions.first().map_or("", |question| &question.key);
-    let answer = caller.in_time(key, caller.evaluate(key, Script::many(), arguments)).await;
+    let answer = caller.in_time(key, caller.evaluate(key, script, arguments)).await;
     match answer.map_err(|error| error.naming(key))? {
         Value::Array(parts) => plan.read(&parts, mode),
         other => Err(strange(&other)),
@@ -58,7 +64,8 @@ impl<'a> Plan<'a> {
     /// Requests of one key and policy come together; in `All`, where the order may matter to the
     /// verdicts, only if they follow each other.
     fn new(questions: &'a [Question], mode: Mode) -> Self {
-        let mut plan = Self { questions, policies: Vec::new(), groups: Vec::new() };
+        let mut plan =
+            Self { questions, policies: Vec::new(), groups: Vec::new(), keys_repeat: false };
         let mut latest: HashMap<&str, usize> = HashMap::with_capacity(questions.len());
         for (index, question) in questions.iter().enumerate() {
             let policy = plan.policy(&question.policy);
@@ -68,7 +75,8 @@ impl<'a> Plan<'a> {
                     group.members.push(index);
                 }
                 _ => {
-                    latest.insert(&question.key, plan.groups.len());
+                    let before = latest.insert(&question.key, plan.groups.len());
+                    plan.keys_repeat |= before.is_some();
                     plan.groups.push(Group { key: &question.key, policy, members: vec![index] });
                 }
             }
@@ -84,15 +92,12 @@ impl<'a> Plan<'a> {
         })
     }
 
-    fn push(&self, command: &mut Cmd, grace_ms: u64, given: Option<u64>, mode: Mode) {
+    fn push(&self, command: &mut Cmd, grace_ms: u64, given: Option<u64>) {
         command.arg(self.groups.len());
         for group in &self.groups {
             command.arg(group.key);
         }
-        command.arg(match mode {
-            Mode::Each => "e",
-            Mode::All => "a",
-        });
+        command.arg(u8::from(self.keys_repeat));
         command.arg(grace_ms);
         push_time(command, given);
         command.arg(self.policies.len());

@@ -27,9 +27,14 @@ impl Script {
         }
     }
 
-    /// The script that decides on many requests, of any strategies.
-    pub(crate) fn many() -> &'static Self {
-        &MANY
+    /// The script that decides on many requests, of any strategies, each by itself.
+    pub(crate) fn each() -> &'static Self {
+        &EACH
+    }
+
+    /// The script that decides on many requests, of any strategies, all or nothing.
+    pub(crate) fn all() -> &'static Self {
+        &ALL
     }
 
     /// The script that deletes the keys of every strategy.
@@ -70,22 +75,30 @@ static SLIDING_WINDOW: LazyLock<Script> =
     script!("numbers" "opening" "time" "found" "text" "expiry" "exact" "sliding_window" "ending");
 static TOKEN_BUCKET: LazyLock<Script> = script!("numbers" "opening" "time" "found" "text" "expiry" "exact" "token_bucket" "bucket" "ending");
 static LEAKY_BUCKET: LazyLock<Script> = script!("numbers" "opening" "time" "found" "text" "expiry" "exact" "leaky_bucket" "bucket" "ending");
-static MANY: LazyLock<Script> = LazyLock::new(|| {
-    Script::new(concat!(
-        part!("numbers"),
-        part!("many_opening"),
-        part!("time"),
-        part!("many_policies"),
-        part!("many_text"),
-        part!("expiry"),
-        part!("exact"),
-        if_used!("f" "fixed_window"),
-        if_used!("s" "sliding_window"),
-        if_used!("t" "token_bucket" "bucket"),
-        if_used!("l" "leaky_bucket" "bucket"),
-        part!("many_ending"),
-    ))
-});
+/// A script for many requests, of any strategies.
+macro_rules! for_many {
+    ($ending:literal) => {
+        LazyLock::new(|| {
+            Script::new(concat!(
+                part!("numbers"),
+                part!("many_opening"),
+                part!("time"),
+                part!("many_policies"),
+                part!("many_text"),
+                part!("expiry"),
+                part!("exact"),
+                if_used!("f" "fixed_window"),
+                if_used!("s" "sliding_window"),
+                if_used!("t" "token_bucket" "bucket"),
+                if_used!("l" "leaky_bucket" "bucket"),
+                part!($ending),
+            ))
+        })
+    };
+}
+
+static EACH: LazyLock<Script> = for_many!("each_ending");
+static ALL: LazyLock<Script> = for_many!("all_ending");
 static RESET: LazyLock<Script> = script!("reset");
 
 #[cfg(test)]
@@ -95,7 +108,7 @@ mod tests {
     #[test]
     fn no_script_makes_text_of_a_number_but_by_its_whole_format() {
         let scripts = Strategy::ALL.map(Script::of);
-        for script in scripts.into_iter().chain([Script::many(), Script::reset()]) {
+        for script in scripts.into_iter().chain([Script::each(), Script::all(), Script::reset()]) {
             let code = script.text.lines().map(|line| line.split("--").next().unwrap_or(""));
             for line in code {
                 assert!(!line.contains("..") && !line.contains("tostring"), "{line}");
@@ -110,10 +123,11 @@ mod tests {
     #[test]
     fn each_script_has_a_digest_of_its_own() {
         let mut digests: Vec<&str> = Strategy::ALL.map(|s| &*Script::of(s).digest).to_vec();
-        digests.extend([&*Script::many().digest, &*Script::reset().digest]);
+        digests
+            .extend([Script::each(), Script::all(), Script::reset()].map(|script| &*script.digest));
         digests.sort_unstable();
         digests.dedup();
-        assert_eq!(digests.len(), 6);
+        assert_eq!(digests.len(), 7);
         assert!(digests.iter().all(|digest| digest.len() == 40));
     }
 }

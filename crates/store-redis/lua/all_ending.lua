@@ -1,4 +1,5 @@
--- Decides on all groups, and then writes what has changed. A script for many requests ends with this.
+-- Decides on all groups, and then writes what has changed unless one was denied: the end of the
+-- script for requests that are bound together.
 local values = redis.pcall('MGET', unpack(KEYS))
 if values.err then
   return values
@@ -68,12 +69,9 @@ while index < #KEYS do
   local policy = policies[ARGV[next_arg] + 0]
   limit, window, capacity = policy[2], policy[3], policy[4]
   enter, fits, spend, rested_at, to_store = unpack(strategies[policy[1]])
-  local last, count = index + ARGV[next_arg + 1], ARGV[next_arg + 2] + 0
-  costs = {}
-  for place = 1, count do
-    costs[place] = ARGV[next_arg + 2 + place] + 0
-  end
-  next_arg = next_arg + 3 + count
+  local last = index + ARGV[next_arg + 1]
+  costs = costs_of(next_arg + 2)
+  next_arg = next_arg + 3 + #costs
   while index < last do
     index = index + 1
     local key = KEYS[index]
@@ -103,37 +101,24 @@ local function is_taken(entry)
   return not entry[STORED] and redis.call('EXISTS', entry[KEY]) == 1
 end
 
-local nothing = all and reply[2] == 0
-if all then
-  for _, entry in ipairs(order) do
-    if entry[FATE] == FOREIGN or is_taken(entry) then
-      leave_alone(entry)
-      nothing = true
-    end
+for _, entry in ipairs(order) do
+  if entry[FATE] == FOREIGN or is_taken(entry) then
+    leave_alone(entry)
+    reply[2] = 0
   end
 end
+local all_fit = reply[2] == 1
 for _, entry in ipairs(order) do
   local fate = entry[FATE]
-  if fate == FOREIGN then
-    reply[2] = 0
-  elseif fate == CHANGED and not nothing then
+  if fate == CHANGED and all_fit then
     local option, value = expiry(entry[RESTED])
     local text = state_text(entry[AT], entry[A], entry[B])
-    local done
-    if entry[STORED] then
-      done = redis.pcall('SET', entry[KEY], text, option, value)
-    else
-      done = redis.pcall('SET', entry[KEY], text, option, value, 'NX')
-    end
-    if not done then
-      leave_alone(entry)
-    elseif done.err then
+    local done = redis.pcall('SET', entry[KEY], text, option, value)
+    if done.err then
       return done
     end
   elseif fate == DENIED and entry[STORED] then
     rearm(entry[KEY], entry[RESTED])
-  elseif not all and is_taken(entry) then
-    leave_alone(entry)
   end
 end
 return reply
