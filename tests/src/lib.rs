@@ -1,6 +1,8 @@
 //! Tests of gorl that need more than one crate: what they share.
 #![forbid(unsafe_code)]
 
+#[cfg(doctest)]
+mod book;
 mod driver;
 mod proxy;
 mod redis_cluster;

@@ -151,12 +151,8 @@ impl RedisCluster {
     ///
     /// If a node does not agree.
     pub fn migrate(&self, slot: u16, from: usize, to: usize) {
-        let id = |place: usize| -> String {
-            redis::cmd("CLUSTER").arg("MYID").query(&mut self.nodes[place].look()).expect("an id")
-        };
-        let (from_id, to_id, slot_text) = (id(from), id(to), slot.to_string());
-        run(&self.nodes[to], &["SETSLOT", &slot_text, "IMPORTING", &from_id]);
-        run(&self.nodes[from], &["SETSLOT", &slot_text, "MIGRATING", &to_id]);
+        self.begin_to_migrate(slot, from, to);
+        let (to_id, slot_text) = (self.id(to), slot.to_string());
         let mut source = self.nodes[from].look();
         loop {
             let keys: Vec<String> = redis::cmd("CLUSTER")
@@ -184,6 +180,22 @@ impl RedisCluster {
         for node in &self.nodes[..self.masters] {
             run(node, &["SETSLOT", &slot_text, "NODE", &to_id]);
         }
+    }
+
+    /// Has two masters agree that a slot is being moved, and moves no key: from then on keys that the
+    /// first does not have are asked for at the second.
+    ///
+    /// # Panics
+    ///
+    /// If a node does not agree.
+    pub fn begin_to_migrate(&self, slot: u16, from: usize, to: usize) {
+        let slot = slot.to_string();
+        run(&self.nodes[to], &["SETSLOT", &slot, "IMPORTING", &self.id(from)]);
+        run(&self.nodes[from], &["SETSLOT", &slot, "MIGRATING", &self.id(to)]);
+    }
+
+    fn id(&self, place: usize) -> String {
+        redis::cmd("CLUSTER").arg("MYID").query(&mut self.nodes[place].look()).expect("an id")
     }
 
     fn until(&self, what: &str, holds: impl Fn(&RedisServer) -> bool) {

@@ -67,7 +67,10 @@ fn kind(error: &RedisError) -> StoreErrorKind {
             | ServerErrorKind::ReadOnly,
         ) => StoreErrorKind::Unavailable,
         ErrorKind::RESP3NotSupported => StoreErrorKind::Unsupported,
-        _ if error.code() == Some("BUSY") => StoreErrorKind::Unavailable,
+        // A script of somebody else's, a master without its replicas, a disk that is full.
+        _ if matches!(error.code(), Some("BUSY" | "NOREPLICAS" | "MISCONF")) => {
+            StoreErrorKind::Unavailable
+        }
         _ => StoreErrorKind::Other,
     }
 }

@@ -267,7 +267,7 @@ fn a_connection_that_went_silent_is_given_up() {
 #[test]
 fn the_commands_that_the_book_grants_are_enough() {
     let runtime = runtime();
-    let book = include_str!("../../../docs/src/redis.md");
+    let book = include_str!("../../../docs/src/redis-production.md");
     let grant = book.lines().find(|line| line.starts_with("ACL SETUSER")).expect("in the book");
     let server = RedisServer::start();
     let mut words = grant.split(' ');

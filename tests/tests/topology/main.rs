@@ -1,5 +1,6 @@
 //! The Redis store on every topology, through the faults of each, with servers of the tests' own.
 
+mod access;
 mod cluster;
 mod cluster_faults;
 mod pool;

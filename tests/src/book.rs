@@ -1,0 +1,20 @@
+//! The examples of the book and the README, which are compiled and run as this crate's doc tests.
+
+macro_rules! pages {
+    ($($name:ident $path:literal)*) => {
+        $(#[doc = include_str!(concat!("../../", $path))] mod $name {})*
+    };
+}
+
+pages! {
+    readme "README.md"
+    introduction "docs/src/introduction.md"
+    choosing "docs/src/choosing.md"
+    redis "docs/src/redis.md"
+    failure "docs/src/failure.md"
+    distributed "docs/src/distributed.md"
+    redis_production "docs/src/redis-production.md"
+    architecture "docs/src/architecture.md"
+    benchmarks "docs/src/benchmarks.md"
+    dependencies "docs/src/dependencies.md"
+}
