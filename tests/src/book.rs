@@ -1,4 +1,4 @@
-//! The examples of the book and the README, which are compiled and run as this crate's doc tests.
+//! The examples of the book, which are compiled and run as this crate's doc tests.
 
 macro_rules! pages {
     ($($name:ident $path:literal)*) => {
@@ -7,7 +7,6 @@ macro_rules! pages {
 }
 
 pages! {
-    readme "README.md"
     introduction "docs/src/introduction.md"
     choosing "docs/src/choosing.md"
     redis "docs/src/redis.md"

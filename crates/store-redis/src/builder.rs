@@ -40,7 +40,7 @@ pub struct RedisStoreBuilder {
     #[cfg(feature = "pool")]
     pool: Option<u32>,
     #[cfg(feature = "pool")]
-    checkout_timeout: Duration,
+    checkout_timeout: Option<Duration>,
 }
 
 enum Server {
@@ -181,7 +181,7 @@ impl RedisStoreBuilder {
     /// [`command_timeout`](Self::command_timeout), which is the default.
     #[cfg(feature = "pool")]
     pub fn checkout_timeout(mut self, deadline: Duration) -> Self {
-        self.checkout_timeout = deadline.min(LONGEST);
+        self.checkout_timeout = Some(deadline.min(LONGEST));
         self
     }
 
@@ -301,7 +301,8 @@ impl RedisStoreBuilder {
                 let message = "a pool must have room for a connection";
                 return Err(Failure::new(StoreErrorKind::Unsupported, message));
             };
-            let waits = self.checkout_timeout.min(self.command_timeout);
+            let waits =
+                self.checkout_timeout.unwrap_or(self.command_timeout).min(self.command_timeout);
             let pool = Pool::new(connector, self.connect_timeout, size.get(), waits, runtime);
             return Ok(Transport::Pool(pool));
         }
@@ -326,7 +327,7 @@ impl RedisStoreBuilder {
             #[cfg(feature = "pool")]
             pool: None,
             #[cfg(feature = "pool")]
-            checkout_timeout: COMMAND_TIMEOUT,
+            checkout_timeout: None,
         }
     }
 }

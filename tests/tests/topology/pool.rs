@@ -64,3 +64,16 @@ fn r74_a_pool_that_is_too_small_costs_errors_in_time_and_no_further_connections(
     }
     assert!((4..=20).contains(&answered), "{answered} were served");
 }
+
+#[test]
+fn a_call_waits_for_the_pool_as_long_as_for_its_answer() {
+    let (server, runtime) = (RedisServer::start(), runtime());
+    let proxy = Proxy::start_late(server.port(), Duration::from_millis(400));
+    let url = format!("redis://127.0.0.1:{}/", proxy.port());
+    let patient = store(&url).pool(1).connect_timeout(Duration::from_secs(9));
+    let limiter = limiter(&runtime, for_ever(9), patient.command_timeout(Duration::from_secs(9)));
+    // The second has to wait for the first, longer than the deadlines that are the defaults.
+    let (one, other) =
+        runtime.block_on(async { tokio::join!(limiter.check("a"), limiter.check("b")) });
+    assert!(one.is_ok() && other.is_ok(), "{one:?} {other:?}");
+}
