@@ -35,7 +35,7 @@ impl Caller {
         match self.transport.call(key, &command).await {
             Err(CallError::Redis(error)) if failure::is_unknown_script(&error) => {
                 let mut command = redis::cmd("EVAL");
-                command.arg(script.text);
+                command.arg(&script.text);
                 arguments(&mut command);
                 self.transport.call(key, &command).await
             }

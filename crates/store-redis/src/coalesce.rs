@@ -46,7 +46,7 @@ struct Job {
 
 /// While fewer requests than this are under way each is sent by itself. The server then answers one
 /// while the next are on their way, which is as good as a batch and simpler.
-pub(crate) const FEW: usize = 32;
+pub(crate) const FEW: usize = 4;
 
 /// While one batch is being decided the next is on its way.
 const BATCHES: usize = 2;
@@ -127,23 +127,24 @@ impl Batches {
         }
     }
 
-    /// What waits, as far as anybody still wants it and it fits into a batch. If nothing does, this
-    /// ends under the same lock, so that whoever queues next starts another.
+    /// What waits, as far as anybody still wants it and it fits into a batch: requests under one
+    /// policy, that of who waits longest. If nothing waits, this ends under the same lock, so that
+    /// whoever queues next starts another.
     fn take(&mut self) -> Option<Vec<Job>> {
         let mut waiting = self.queue.waiting();
-        loop {
-            let most = waiting.jobs.len().min(MOST);
-            let mut jobs: Vec<Job> = waiting.jobs.drain(..most).collect();
-            jobs.retain(|job| !job.answer.is_closed());
-            if !jobs.is_empty() {
-                return Some(jobs);
-            }
-            if most == 0 {
-                self.has_ended = true;
-                self.queue.one_less(&mut waiting);
-                return None;
-            }
-        }
+        waiting.jobs.retain(|job| !job.answer.is_closed());
+        let Some(policy) = waiting.jobs.first().map(|job| job.question.policy) else {
+            self.has_ended = true;
+            self.queue.one_less(&mut waiting);
+            return None;
+        };
+        let mut taken = 0;
+        let is_taken = |job: &mut Job| {
+            let is_one = taken < MOST && job.question.policy == policy;
+            taken += usize::from(is_one);
+            is_one
+        };
+        Some(waiting.jobs.extract_if(.., is_taken).collect())
     }
 }
 

@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 
-use gorl_core::{Action, Decision, Policy, State, Strategy};
+use gorl_core::{Action, Decision, Policy, State};
 use redis::{Cmd, Value};
 
 use crate::caller::{Caller, push_time};
 use crate::failure::Failure;
 use crate::question::{Question, stored_state, strange};
-use crate::script::Script;
+use crate::script::{Script, tag};
 
 /// What binds the requests of a call together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Nothing.
+    /// The policy, which is that of all of them.
     Each,
     /// None spends unless all are admitted.
     All,
@@ -35,8 +35,6 @@ struct Plan<'a> {
     questions: &'a [Question],
     policies: Vec<Policy>,
     groups: Vec<Group<'a>>,
-    /// Whether several groups are for one key.
-    keys_repeat: bool,
 }
 
 /// Asks all questions in one call. What goes wrong with the call goes wrong for all of them.
@@ -47,11 +45,12 @@ pub(crate) async fn ask(
 ) -> Result<Answers, Failure> {
     let plan = Plan::new(questions, mode);
     let given = caller.given_time()?;
-    let script = match mode {
-        Mode::Each => Script::each(),
-        Mode::All => Script::all(),
+    let script = match (mode, &*plan.policies) {
+        (Mode::Each, [policy]) => Script::each(policy.strategy()),
+        (Mode::Each, _) => return Err(strange(&"requests under several policies")),
+        (Mode::All, _) => Script::all(),
     };
-    let arguments = |command: &mut Cmd| plan.push(command, caller.grace_ms, given);
+    let arguments = |command: &mut Cmd| plan.push(command, caller.grace_ms, given, mode);
     let key = questions.first().map_or("", |question| &question.key);
     let answer = caller.in_time(key, caller.evaluate(key, script, arguments)).await;
     match answer.map_err(|error| error.naming(key))? {
@@ -64,8 +63,7 @@ impl<'a> Plan<'a> {
     /// Requests of one key and policy come together; in `All`, where the order may matter to the
     /// verdicts, only if they follow each other.
     fn new(questions: &'a [Question], mode: Mode) -> Self {
-        let mut plan =
-            Self { questions, policies: Vec::new(), groups: Vec::new(), keys_repeat: false };
+        let mut plan = Self { questions, policies: Vec::new(), groups: Vec::new() };
         let mut latest: HashMap<&str, usize> = HashMap::with_capacity(questions.len());
         for (index, question) in questions.iter().enumerate() {
             let policy = plan.policy(&question.policy);
@@ -75,8 +73,7 @@ impl<'a> Plan<'a> {
                     group.members.push(index);
                 }
                 _ => {
-                    let before = latest.insert(&question.key, plan.groups.len());
-                    plan.keys_repeat |= before.is_some();
+                    latest.insert(&question.key, plan.groups.len());
                     plan.groups.push(Group { key: &question.key, policy, members: vec![index] });
                 }
             }
@@ -92,24 +89,30 @@ impl<'a> Plan<'a> {
         })
     }
 
-    fn push(&self, command: &mut Cmd, grace_ms: u64, given: Option<u64>) {
+    fn push(&self, command: &mut Cmd, grace_ms: u64, given: Option<u64>, mode: Mode) {
         command.arg(self.groups.len());
         for group in &self.groups {
             command.arg(group.key);
         }
-        command.arg(u8::from(self.keys_repeat));
         command.arg(grace_ms);
         push_time(command, given);
-        command.arg(self.policies.len());
+        if mode == Mode::All {
+            command.arg(self.policies.len());
+        }
         for policy in &self.policies {
-            command.arg(tag(policy.strategy())).arg(policy.limit());
-            command.arg(policy.window_ticks()).arg(policy.capacity());
+            if mode == Mode::All {
+                command.arg(tag(policy.strategy()));
+            }
+            command.arg(policy.limit()).arg(policy.window_ticks()).arg(policy.capacity());
         }
         for run in self.groups.chunk_by(|one, next| self.ask_the_same(one, next)) {
             let Some(group) = run.first() else {
                 continue;
             };
-            command.arg(group.policy + 1).arg(run.len()).arg(group.members.len());
+            if mode == Mode::All {
+                command.arg(group.policy + 1);
+            }
+            command.arg(run.len()).arg(group.members.len());
             for question in self.members(group) {
                 let cost = i64::from(question.cost);
                 command.arg(match question.action {
@@ -213,14 +216,5 @@ impl<'a> Plan<'a> {
         }
         let settled = |decision: Decision| if all { decision } else { decision.unspent() };
         Ok(decisions.into_iter().map(|decision| Ok(settled(decision))).collect())
-    }
-}
-
-const fn tag(strategy: Strategy) -> &'static str {
-    match strategy {
-        Strategy::SlidingWindow => "s",
-        Strategy::TokenBucket => "t",
-        Strategy::LeakyBucket => "l",
-        _ => "f",
     }
 }

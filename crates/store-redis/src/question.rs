@@ -55,7 +55,7 @@ impl Question {
             command.arg(policy.window_ticks()).arg(policy.capacity()).arg(caller.grace_ms);
             push_time(command, given);
         };
-        let script = Script::of(policy.strategy());
+        let script = Script::one(policy.strategy());
         let answer = caller.in_time(key, caller.evaluate(key, script, arguments)).await;
         match answer.map_err(|error| error.naming(key))? {
             Value::Array(parts) => report(&parts, key),

@@ -1,4 +1,4 @@
-//! The scripts, one a strategy, and how they are named to the server.
+//! The scripts, how they are put together, and how they are named to the server.
 
 use std::sync::LazyLock;
 
@@ -7,32 +7,28 @@ use gorl_core::Strategy;
 /// A script and the digest by which the server knows it.
 pub(crate) struct Script {
     /// The text, for a server that does not know it yet.
-    pub(crate) text: &'static str,
+    pub(crate) text: String,
     /// The digest, in hexadecimal.
     pub(crate) digest: String,
 }
 
 impl Script {
-    fn new(text: &'static str) -> Self {
-        Self { text, digest: redis::Script::new(text).get_hash().to_owned() }
+    fn new(text: String) -> Self {
+        let digest = redis::Script::new(&text).get_hash().to_owned();
+        Self { text, digest }
     }
 
-    /// The script that decides and gives back by a strategy.
-    pub(crate) fn of(strategy: Strategy) -> &'static Self {
-        match strategy {
-            Strategy::SlidingWindow => &SLIDING_WINDOW,
-            Strategy::TokenBucket => &TOKEN_BUCKET,
-            Strategy::LeakyBucket => &LEAKY_BUCKET,
-            _ => &FIXED_WINDOW,
-        }
+    /// The script that decides on one key and gives back, by a strategy.
+    pub(crate) fn one(strategy: Strategy) -> &'static Self {
+        &ONE[place(strategy)]
     }
 
-    /// The script that decides on many requests, of any strategies, each by itself.
-    pub(crate) fn each() -> &'static Self {
-        &EACH
+    /// The script that decides on many keys under one policy, each by itself.
+    pub(crate) fn each(strategy: Strategy) -> &'static Self {
+        &EACH[place(strategy)]
     }
 
-    /// The script that decides on many requests, of any strategies, all or nothing.
+    /// The script that decides on many keys under any policies, all or nothing.
     pub(crate) fn all() -> &'static Self {
         &ALL
     }
@@ -43,91 +39,159 @@ impl Script {
     }
 }
 
-/// The text of a part.
-macro_rules! part {
+/// The text of a file.
+macro_rules! lua {
     ($name:literal) => {
         include_str!(concat!("../lua/", $name, ".lua"))
     };
 }
 
-/// Puts the parts of a script together, in this order.
-macro_rules! script {
-    ($($name:literal)*) => {
-        LazyLock::new(|| Script::new(concat!($(part!($name)),*)))
-    };
+/// How a strategy works: the blocks that are its own.
+struct Blocks {
+    /// What it is called by in a script for several strategies.
+    tag: &'static str,
+    /// Functions that the others call.
+    tools: &'static str,
+    /// Turns what is stored into what is worked on, and back.
+    turn: &'static str,
+    enter: &'static str,
+    fits: &'static str,
+    give: &'static str,
+    rested: &'static str,
 }
 
-/// The parts of a strategy in the script for many requests: read where it is used, under its tag.
-macro_rules! if_used {
-    ($tag:literal $($name:literal)*) => {
-        concat!(
-            "if is_used['", $tag, "'] then\nlocal tag = '", $tag, "'\n",
-            $(part!($name),)*
-            part!("many_register"),
-            "end\n",
-        )
-    };
+const FIXED_WINDOW: Blocks = Blocks {
+    tag: "f",
+    tools: "",
+    turn: "",
+    enter: lua!("blocks/fixed_window/enter"),
+    fits: lua!("blocks/fixed_window/fits"),
+    give: lua!("blocks/fixed_window/give"),
+    rested: lua!("blocks/fixed_window/rested"),
+};
+
+const SLIDING_WINDOW: Blocks = Blocks {
+    tag: "s",
+    tools: lua!("blocks/exact"),
+    turn: "",
+    enter: lua!("blocks/sliding_window/enter"),
+    fits: lua!("blocks/sliding_window/fits"),
+    give: lua!("blocks/sliding_window/give"),
+    rested: lua!("blocks/sliding_window/rested"),
+};
+
+/// What is stored of a leaky bucket is what is worked on.
+const LEAKY_BUCKET: Blocks = Blocks {
+    tag: "l",
+    tools: lua!("blocks/exact"),
+    turn: "",
+    enter: lua!("blocks/bucket/enter"),
+    fits: lua!("blocks/bucket/fits"),
+    give: lua!("blocks/bucket/give"),
+    rested: lua!("blocks/bucket/rested"),
+};
+
+const TOKEN_BUCKET: Blocks =
+    Blocks { tag: "t", turn: lua!("blocks/token_bucket/turn"), ..LEAKY_BUCKET };
+
+/// In the order of [`place`].
+const STRATEGIES: [Blocks; 4] = [FIXED_WINDOW, SLIDING_WINDOW, TOKEN_BUCKET, LEAKY_BUCKET];
+
+/// How a script for several strategies calls one.
+pub(crate) const fn tag(strategy: Strategy) -> &'static str {
+    STRATEGIES[place(strategy)].tag
 }
 
-static FIXED_WINDOW: LazyLock<Script> =
-    script!("numbers" "opening" "time" "found" "text" "expiry" "fixed_window" "ending");
-static SLIDING_WINDOW: LazyLock<Script> =
-    script!("numbers" "opening" "time" "found" "text" "expiry" "exact" "sliding_window" "ending");
-static TOKEN_BUCKET: LazyLock<Script> = script!("numbers" "opening" "time" "found" "text" "expiry" "exact" "token_bucket" "bucket" "ending");
-static LEAKY_BUCKET: LazyLock<Script> = script!("numbers" "opening" "time" "found" "text" "expiry" "exact" "leaky_bucket" "bucket" "ending");
-/// A script for many requests, of any strategies.
-macro_rules! for_many {
-    ($ending:literal) => {
-        LazyLock::new(|| {
-            Script::new(concat!(
-                part!("numbers"),
-                part!("many_opening"),
-                part!("time"),
-                part!("many_policies"),
-                part!("many_text"),
-                part!("expiry"),
-                part!("exact"),
-                if_used!("f" "fixed_window"),
-                if_used!("s" "sliding_window"),
-                if_used!("t" "token_bucket" "bucket"),
-                if_used!("l" "leaky_bucket" "bucket"),
-                part!($ending),
-            ))
-        })
-    };
+const fn place(strategy: Strategy) -> usize {
+    match strategy {
+        Strategy::SlidingWindow => 1,
+        Strategy::TokenBucket => 2,
+        Strategy::LeakyBucket => 3,
+        _ => 0,
+    }
 }
 
-static EACH: LazyLock<Script> = for_many!("each_ending");
-static ALL: LazyLock<Script> = for_many!("all_ending");
-static RESET: LazyLock<Script> = script!("reset");
+impl Blocks {
+    /// A template with each line `--# NAME` replaced by the block of that name.
+    fn fill(&self, template: &str) -> String {
+        let mut text = String::with_capacity(2 * template.len());
+        for line in template.lines() {
+            match line.trim_start().strip_prefix("--# ") {
+                Some(name) => text.push_str(&self.fill(self.block(name))),
+                None => {
+                    text.push_str(line);
+                    text.push('\n');
+                }
+            }
+        }
+        text
+    }
+
+    fn block(&self, name: &str) -> &'static str {
+        match name {
+            "tools" => self.tools,
+            "turn" => self.turn,
+            "enter" => self.enter,
+            "fits" => self.fits,
+            "give" => self.give,
+            "rested" => self.rested,
+            "numbers" => lua!("blocks/numbers"),
+            "time" => lua!("blocks/time"),
+            "expiry" => lua!("blocks/expiry"),
+            "rearm" => lua!("blocks/rearm"),
+            "text" => lua!("blocks/text"),
+            // A test sees to it that there is no other.
+            _ => "error('a block is missing')\n",
+        }
+    }
+}
+
+static ONE: LazyLock<[Script; 4]> =
+    LazyLock::new(|| STRATEGIES.map(|blocks| Script::new(blocks.fill(lua!("one")))));
+static EACH: LazyLock<[Script; 4]> =
+    LazyLock::new(|| STRATEGIES.map(|blocks| Script::new(blocks.fill(lua!("each")))));
+static ALL: LazyLock<Script> = LazyLock::new(|| {
+    let functions = |blocks: Blocks| blocks.fill(&lua!("strategy").replace("{tag}", blocks.tag));
+    let template = lua!("all").replace("--# strategies\n", &STRATEGIES.map(functions).concat());
+    // What the strategies share is that of any that has all of it.
+    Script::new(TOKEN_BUCKET.fill(&template))
+});
+static RESET: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("reset").to_owned()));
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn all() -> impl Iterator<Item = &'static Script> {
+        let of = |strategy| [Script::one(strategy), Script::each(strategy)];
+        Strategy::ALL.into_iter().flat_map(of).chain([Script::all(), Script::reset()])
+    }
+
     #[test]
     fn no_script_makes_text_of_a_number_but_by_its_whole_format() {
-        let scripts = Strategy::ALL.map(Script::of);
-        for script in scripts.into_iter().chain([Script::each(), Script::all(), Script::reset()]) {
+        for script in all() {
             let code = script.text.lines().map(|line| line.split("--").next().unwrap_or(""));
             for line in code {
                 assert!(!line.contains("..") && !line.contains("tostring"), "{line}");
-                let exact = ["%.0f", "%d%09d", "STATE", "NUMBER", "EXACT - 1"];
-                let exact = exact.iter().any(|format| line.contains(format));
-                let formats = line.contains("format(");
-                assert!(!formats || exact, "{line}");
+                let exact = ["%.0f", "%d%09d"].iter().any(|format| line.contains(format));
+                assert!(!line.contains("format(") || exact, "{line}");
             }
         }
     }
 
     #[test]
+    fn every_block_is_there() {
+        for script in all() {
+            assert!(!script.text.contains("--# ") && !script.text.contains("a block is missing"));
+        }
+    }
+
+    #[test]
     fn each_script_has_a_digest_of_its_own() {
-        let mut digests: Vec<&str> = Strategy::ALL.map(|s| &*Script::of(s).digest).to_vec();
-        digests
-            .extend([Script::each(), Script::all(), Script::reset()].map(|script| &*script.digest));
+        let mut digests: Vec<&str> = all().map(|script| &*script.digest).collect();
         digests.sort_unstable();
         digests.dedup();
-        assert_eq!(digests.len(), 7);
+        assert_eq!(digests.len(), 10);
         assert!(digests.iter().all(|digest| digest.len() == 40));
     }
 }

@@ -1,5 +1,53 @@
--- Decides on all groups, and then writes what has changed unless one was denied: the end of the
--- script for requests that are bound together.
+-- Decides on many requests that are bound together: none spends unless all are admitted.
+--
+-- KEYS: one a group of requests, which are for one key under one policy; a key may be that of several
+-- groups. ARGV: milliseconds that a key outlives its rest; the time, empty for that of the server; the
+-- number of policies; for each policy its strategy (f s t l), limit, window and capacity; then for each
+-- run of groups that ask the same: the number of their policy, how many groups they are, how many
+-- requests each has, and for each a number: the cost to take, or -1 less the cost to peek.
+-- Times and windows are in microseconds. The reply is {time, 1 if all were admitted, and for each
+-- group: how many of its requests spent, and what was stored before}. A number of -1 is for a value
+-- that is not ours and was left alone. Requests of one key are taken in the order of the groups.
+--# numbers
+local grace, now = ARGV[1] + 0, tonumber(ARGV[2])
+--# time
+--# tools
+
+-- The policies that requests refer to, and what the strategies work on.
+local policies, is_used = {}, {}
+local next_arg = 4
+for number = 1, tonumber(ARGV[3]) do
+  local tag = ARGV[next_arg]
+  is_used[tag] = true
+  policies[number] = {
+    tag, tonumber(ARGV[next_arg + 1]), tonumber(ARGV[next_arg + 2]), tonumber(ARGV[next_arg + 3]),
+  }
+  next_arg = next_arg + 4
+end
+
+-- The request at hand, and the state that it is about: what the strategies work on.
+local cost, limit, window, capacity, at, a, b, too_far
+
+-- By the tag of the strategy: its functions.
+local strategies = {}
+--# strategies
+
+local function expiry(rested)
+  local option, value
+  --# expiry
+  return option, value
+end
+
+local function state_text(at, a, b)
+  local text
+  --# text
+  return text
+end
+
+local function rearm(key, rested)
+  --# rearm
+end
+
 local values = redis.pcall('MGET', unpack(KEYS))
 if values.err then
   return values
@@ -15,7 +63,7 @@ local function look(index)
   if not stored then
     return { KEYS[index], false, false, 0, 0, 0, UNTOUCHED }
   end
-  local s, x, y = match(stored, '^1 (%d+) (%d+) (%d+)$')
+  local s, x, y = string.match(stored, '^1 (%d+) (%d+) (%d+)$')
   if s then
     -- Adding makes them numbers, quicker than `tonumber`.
     s, x, y = s + 0, x + 0, y + 0
@@ -29,7 +77,7 @@ end
 local reply = { now, 1 }
 
 -- The run at hand: the functions of its strategy, and its requests.
-local enter, fits, spend, rested_at, to_store
+local enter, fits, rested_at, to_store
 local costs = {}
 
 local function decide(entry)
@@ -48,17 +96,19 @@ local function decide(entry)
           entry[FATE] = DENIED
         end
       elseif asked > 0 then
-        spend()
+        a = a + cost
         spent = spent + 1
       end
     end
   end
   if spent > 0 then
     entry[FATE] = CHANGED
-    entry[AT], entry[A], entry[B] = to_store()
   end
   if entry[FATE] ~= UNTOUCHED then
-    entry[RESTED] = max(entry[RESTED], rested_at())
+    entry[RESTED] = math.max(entry[RESTED], rested_at())
+  end
+  if spent > 0 then
+    entry[AT], entry[A], entry[B] = to_store()
   end
   return spent
 end
@@ -68,10 +118,13 @@ local index = 0
 while index < #KEYS do
   local policy = policies[ARGV[next_arg] + 0]
   limit, window, capacity = policy[2], policy[3], policy[4]
-  enter, fits, spend, rested_at, to_store = unpack(strategies[policy[1]])
-  local last = index + ARGV[next_arg + 1]
-  costs = costs_of(next_arg + 2)
-  next_arg = next_arg + 3 + #costs
+  enter, fits, rested_at, to_store = unpack(strategies[policy[1]])
+  local last, requests = index + ARGV[next_arg + 1], ARGV[next_arg + 2] + 0
+  costs = {}
+  for place = 1, requests do
+    costs[place] = ARGV[next_arg + 2 + place] + 0
+  end
+  next_arg = next_arg + 3 + requests
   while index < last do
     index = index + 1
     local key = KEYS[index]

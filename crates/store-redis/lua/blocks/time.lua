@@ -4,3 +4,4 @@ if by_server then
   local time = redis.call('TIME')
   now = time[1] * 1000000 + time[2]
 end
+local now_ms = math.floor(now / 1000)

@@ -1,0 +1,1 @@
+a = a > cost and a - cost or 0

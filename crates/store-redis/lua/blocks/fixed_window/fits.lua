@@ -1,0 +1,1 @@
+fits = a + cost <= limit

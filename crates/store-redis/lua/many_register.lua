@@ -1,1 +1,0 @@
-strategies[tag] = { enter, fits, spend, rested_at, to_store }
