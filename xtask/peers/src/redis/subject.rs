@@ -78,7 +78,8 @@ pub(crate) async fn all(server: &Server, outcome: Outcome) -> Result<Vec<Subject
     subjects.push(Subject { name: OVER_A_POOL, outcome, way });
     if outcome == Outcome::Denied {
         let store = prefixed("cached:").connect().await?;
-        let cache = DenialCache::new().capacity(200_000);
+        // A key is asked for some times a minute, and is denied for an hour.
+        let cache = DenialCache::new().capacity(200_000).max_age(Duration::from_hours(1));
         let way = Way::Gorl(AsyncLimiter::builder(policy).denial_cache(cache).build(store));
         subjects.push(Subject { name: CACHED, outcome, way });
     }
@@ -128,10 +129,13 @@ impl Subject {
         }
     }
 
-    /// Spends what a key has, if all are to be denied.
+    /// Spends what a key has, if all are to be denied, and has the cache hear of it.
     pub(crate) async fn prepare(&self, key: &str) -> Result<()> {
         if self.outcome == Outcome::Denied {
             self.ask(key).await?;
+            if self.name == CACHED {
+                self.ask(key).await?;
+            }
         }
         Ok(())
     }
