@@ -26,11 +26,19 @@ impl Outcome {
         }
     }
 
-    /// The limit for an hour with which every request, or none but the first, is admitted.
+    /// The limit with which every request, or none but the first, is admitted.
     const fn limit(self) -> u32 {
         match self {
             Self::Allowed => 1_000_000_000,
             Self::Denied => 1,
+        }
+    }
+
+    /// Its window. No fixed window must begin while denials are measured.
+    const fn window(self) -> Duration {
+        match self {
+            Self::Allowed => Duration::from_hours(1),
+            Self::Denied => Duration::from_hours(365 * 24),
         }
     }
 }
@@ -101,7 +109,7 @@ pub(crate) async fn all(server: &Server, outcome: Outcome) -> Result<Vec<Subject
 }
 
 fn policy(strategy: Strategy, outcome: Outcome) -> Result<Policy> {
-    Ok(Policy::new(strategy, u64::from(outcome.limit()), Duration::from_hours(1))?)
+    Ok(Policy::new(strategy, u64::from(outcome.limit()), outcome.window())?)
 }
 
 impl Subject {
