@@ -23,7 +23,7 @@ pub(crate) struct Asking {
     pub(crate) counters: Counters,
     breaker: Option<Arc<Breaker>>,
     cache: Option<Cache>,
-    fallback: Fallback,
+    pub(crate) fallback: Fallback,
     clock: SharedClock,
 }
 
@@ -116,7 +116,7 @@ impl Asking {
         self.breaker.as_ref()
     }
 
-    fn pass(&self) -> Pass {
+    pub(crate) fn pass(&self) -> Pass {
         match &self.breaker {
             None => Pass::Through,
             Some(breaker) => breaker.pass(|| self.clock.now_ns()),
@@ -143,17 +143,21 @@ impl Asking {
     /// The answer without asking the store.
     #[cold]
     fn turned_away(&self, request: Request<'_>) -> Result<Decision, DecideError> {
+        Ok(self.fallback.decide(request, self.breakers_error())?)
+    }
+
+    /// What is said in the store's place while it is not asked.
+    pub(crate) fn breakers_error(&self) -> StoreError {
         let kind = gorl_core::StoreErrorKind::CircuitOpen;
         self.counters.store_error(kind);
-        let error = match &self.breaker {
+        match &self.breaker {
             Some(breaker) => breaker.turned_away(),
             None => StoreError::new(kind),
-        };
-        Ok(self.fallback.decide(request, error)?)
+        }
     }
 
     /// Tells the breaker and the counters how the store did.
-    fn note(&self, failure: Option<&StoreError>, probe: Option<Probe>) {
+    pub(crate) fn note(&self, failure: Option<&StoreError>, probe: Option<Probe>) {
         if let Some(error) = failure {
             self.counters.store_error(error.kind());
         }

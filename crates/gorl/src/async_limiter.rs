@@ -34,7 +34,7 @@ use crate::{AsyncLimiterBuilder, Breaker, DynStore, Stats};
 /// ```
 #[derive(Clone)]
 pub struct AsyncLimiter {
-    asking: Arc<Asking>,
+    pub(crate) asking: Arc<Asking>,
 }
 
 // The futures say themselves that they may change threads, which an `async fn` cannot: where one

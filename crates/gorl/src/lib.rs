@@ -80,6 +80,7 @@ mod limiter_builder;
 mod owned_key;
 mod stats;
 mod steady_clock;
+mod together;
 
 pub use async_limiter::AsyncLimiter;
 pub use async_limiter_builder::AsyncLimiterBuilder;
@@ -103,6 +104,7 @@ pub use limiter::Limiter;
 #[cfg(feature = "memory")]
 pub use limiter_builder::LimiterBuilder;
 pub use stats::Stats;
+pub use together::Ask;
 
 /// The pure math, for those who keep the states themselves.
 pub use gorl_core as core;

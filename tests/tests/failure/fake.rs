@@ -85,6 +85,22 @@ impl Store for Fake {
         Ok(self.inner.memory.decide_now(request)?)
     }
 
+    async fn decide_all(
+        &self,
+        requests: &[Request<'_>],
+        decisions: &mut [Option<Decision>],
+    ) -> Result<(), DecideError> {
+        self.arrive().await?;
+        let looked: Result<Vec<_>, _> =
+            requests.iter().map(|request| self.inner.memory.decide_now(look(request))).collect();
+        let all = looked?.iter().all(Decision::is_allowed);
+        for (request, decision) in requests.iter().zip(decisions) {
+            let request = if all { *request } else { look(request) };
+            *decision = Some(self.inner.memory.decide_now(request)?);
+        }
+        Ok(())
+    }
+
     async fn give_back(&self, request: Request<'_>) -> Result<(), StoreError> {
         self.arrive().await?;
         self.inner.memory.give_back_now(request);
@@ -100,4 +116,8 @@ impl Store for Fake {
     fn policy_replaced(&self, old: &Policy, new: &Policy) {
         self.inner.memory.policy_replaced(old, new);
     }
+}
+
+fn look<'a>(request: &Request<'a>) -> Request<'a> {
+    Request { action: Action::Peek, ..*request }
 }

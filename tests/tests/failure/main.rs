@@ -5,3 +5,4 @@ mod fake;
 mod policies;
 mod probes;
 mod redis;
+mod together;
