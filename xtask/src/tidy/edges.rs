@@ -5,7 +5,7 @@ use crate::metadata::{Dependency, Package, Workspace};
 
 /// Reports each dependency that does not point down the layers.
 ///
-/// The order is `core ← store-* ← gorl ← integrations ← cli`, where a crate may skip layers and
+/// The order is `core ← store-* ← gorl ← http ← integrations ← cli`, where a crate may skip layers and
 /// never takes one of its own. The testkit stands aside: it may take the core and the facade, any
 /// crate may test with it, and only the tests of several crates may ship with it.
 pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
@@ -19,7 +19,7 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
     let report = |(package, dependency): (&Package, &Dependency)| {
         let (from, to) = (&package.name, &dependency.name);
         let message = format!(
-            "{from} must not depend on {to}: edges point along core <- store-* <- gorl <- \
+            "{from} must not depend on {to}: edges point along core <- store-* <- gorl <- http <- \
              integrations <- cli; move what {from} needs to a lower layer",
         );
         Problem::new(&format!("{}/Cargo.toml", package.dir), 1, message)
@@ -44,10 +44,11 @@ fn layer(package: &str) -> Option<u8> {
     match package {
         "gorl-core" => Some(0),
         "gorl" => Some(2),
-        "gorl-cli" => Some(4),
+        "gorl-http" => Some(3),
+        "gorl-cli" => Some(5),
         "gorl-tests" | "xtask" => None,
         store if store.starts_with("gorl-store-") => Some(1),
-        _ => Some(3),
+        _ => Some(4),
     }
 }
 
@@ -62,6 +63,7 @@ mod tests {
             ("gorl-store-mem", "gorl-core"),
             ("gorl", "gorl-store-redis"),
             ("gorl-tower", "gorl"),
+            ("gorl-tower", "gorl-http"),
             ("gorl-cli", "gorl-core"),
             ("gorl-tests", "gorl-cli"),
             ("gorl-testkit", "gorl"),
@@ -78,6 +80,7 @@ mod tests {
             ("gorl-core", "gorl", true),
             ("gorl-store-mem", "gorl-store-redis", false),
             ("gorl", "gorl-tower", false),
+            ("gorl-http", "gorl-tower", false),
             ("gorl-tower", "gorl-actix", true),
             ("gorl-tower", "gorl-cli", false),
             ("gorl-testkit", "gorl-store-mem", false),

@@ -1,0 +1,270 @@
+//! One limit: what it is called, who is counted, by which limiter, and when it applies.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::asked::Asked;
+use crate::decider::Decider;
+use crate::key::RequestKey;
+use crate::key_source::{Found, KeySource, MissingKey};
+use crate::tally::Counters;
+use crate::view::RequestView;
+
+/// What becomes of a request whose key cannot be had.
+///
+/// There is no way to count it for nobody in particular by accident.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OnMissing {
+    /// It is answered with an error: 500 if the set-up is to blame, otherwise 400.
+    #[default]
+    Reject,
+    /// This limit does not apply to it.
+    Skip,
+    /// It is counted for this key, with all others that have none.
+    Fallback(RequestKey),
+}
+
+/// A limit on requests. `R` is the request of the framework.
+///
+/// The name is part of the key, and so is the name of the resource or tier that was chosen: two
+/// limits never share a count, even in one store. So the key that `limiter.reset` takes is
+/// `("name", …)`, followed by the parts of the [`KeySource`].
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use gorl::{Limiter, Policy};
+/// use gorl_http::{ClientIp, KeySource, Limit};
+///
+/// // Three failed log-ins a minute, from one network.
+/// let limiter = Limiter::new(Policy::sliding_window(3, Duration::from_secs(60))?);
+/// let limit = Limit::<()>::new("log-in", limiter, KeySource::client_ip(ClientIp::peer()))
+///     .charge_if(|status| status == 401);
+/// # Ok::<(), gorl::PolicyError>(())
+/// ```
+pub struct Limit<R: ?Sized> {
+    deciders: Deciders<R>,
+    key: KeySource<R>,
+    on_missing: OnMissing,
+    applies: Option<Test<R>>,
+    cost: Option<Cost<R>>,
+    about: Arc<About>,
+}
+
+/// A question about a request.
+type Test<R> = Arc<dyn Fn(&R) -> bool + Send + Sync>;
+
+/// What a request costs.
+type Cost<R> = Arc<dyn Fn(&R) -> u32 + Send + Sync>;
+
+/// What the limiter for a request is called by.
+type Choice<R> = Arc<dyn Fn(&R) -> Option<Cow<'static, str>> + Send + Sync>;
+
+/// A question about a response, by its status.
+pub(crate) type StatusTest = Arc<dyn Fn(u16) -> bool + Send + Sync>;
+
+/// What is known of a limit without its request.
+#[derive(Clone)]
+pub(crate) struct About {
+    pub(crate) name: Cow<'static, str>,
+    pub(crate) is_shadow: bool,
+    pub(crate) charge_if: Option<StatusTest>,
+    pub(crate) counters: Arc<Counters>,
+}
+
+/// Which limiter decides.
+enum Deciders<R: ?Sized> {
+    One(Decider),
+    Chosen { by: Chooser<R>, of: HashMap<String, Decider>, otherwise: Option<Decider> },
+}
+
+/// How a limiter is chosen: what it is called by.
+enum Chooser<R: ?Sized> {
+    Route,
+    By(Choice<R>),
+}
+
+impl<R: ?Sized> Limit<R> {
+    /// A limit by one limiter for all requests.
+    pub fn new(
+        name: impl Into<Cow<'static, str>>,
+        decider: impl Into<Decider>,
+        key: KeySource<R>,
+    ) -> Self {
+        Self::over(name.into(), Deciders::One(decider.into()), key)
+    }
+
+    /// A limit by a limiter for each route, by its pattern, such as `/users/{id}`. A route that has
+    /// none gets `otherwise`, with a count of its own, or is not limited.
+    pub fn by_route<D: Into<Decider>>(
+        name: impl Into<Cow<'static, str>>,
+        of: impl IntoIterator<Item = (&'static str, D)>,
+        otherwise: Option<Decider>,
+        key: KeySource<R>,
+    ) -> Self {
+        Self::chosen(name.into(), Chooser::Route, of, otherwise, key)
+    }
+
+    /// A limit by a limiter for each tier, such as `free` and `paid`, which a closure finds in the
+    /// request. A tier that has none gets `otherwise`, with a count of its own, or is not limited; so
+    /// does a request without a tier.
+    ///
+    /// The closure's answers should be few: each is counted apart.
+    pub fn by_tier<D: Into<Decider>>(
+        name: impl Into<Cow<'static, str>>,
+        tier: impl Fn(&R) -> Option<Cow<'static, str>> + Send + Sync + 'static,
+        of: impl IntoIterator<Item = (&'static str, D)>,
+        otherwise: Option<Decider>,
+        key: KeySource<R>,
+    ) -> Self {
+        Self::chosen(name.into(), Chooser::By(Arc::new(tier)), of, otherwise, key)
+    }
+
+    /// Only for some requests: those of a method, say.
+    #[must_use]
+    pub fn only(mut self, applies: impl Fn(&R) -> bool + Send + Sync + 'static) -> Self {
+        self.applies = Some(Arc::new(applies));
+        self
+    }
+
+    /// What a request costs. By default one.
+    ///
+    /// A cost above the limit's capacity can never be admitted: the request is answered with 400.
+    #[must_use]
+    pub fn cost(mut self, cost: impl Fn(&R) -> u32 + Send + Sync + 'static) -> Self {
+        self.cost = Some(Arc::new(cost));
+        self
+    }
+
+    /// Charges only requests whose response has such a status: `|status| status == 401` for failed
+    /// log-ins, `|status| status < 500` so that the service's own failures cost nothing.
+    ///
+    /// The cost is taken before the request is served and given back if it is not to be charged, so
+    /// that many at once cannot all pass before the first is counted. A request that its client
+    /// gives up stays charged.
+    #[must_use]
+    pub fn charge_if(mut self, charged: impl Fn(u16) -> bool + Send + Sync + 'static) -> Self {
+        Arc::make_mut(&mut self.about).charge_if = Some(Arc::new(charged));
+        self
+    }
+
+    /// What becomes of a request whose key cannot be had. By default it is answered with an error.
+    #[must_use]
+    pub fn on_missing(mut self, on_missing: OnMissing) -> Self {
+        self.on_missing = on_missing;
+        self
+    }
+
+    /// Decides and counts, and never denies: to see what a new limit would do.
+    #[must_use]
+    pub fn shadow(mut self, is_shadow: bool) -> Self {
+        Arc::make_mut(&mut self.about).is_shadow = is_shadow;
+        self
+    }
+
+    fn chosen<D: Into<Decider>>(
+        name: Cow<'static, str>,
+        by: Chooser<R>,
+        of: impl IntoIterator<Item = (&'static str, D)>,
+        otherwise: Option<Decider>,
+        key: KeySource<R>,
+    ) -> Self {
+        let of = of.into_iter().map(|(name, decider)| (name.to_owned(), decider.into())).collect();
+        Self::over(name, Deciders::Chosen { by, of, otherwise }, key)
+    }
+
+    fn over(name: Cow<'static, str>, deciders: Deciders<R>, key: KeySource<R>) -> Self {
+        let about = About {
+            name,
+            is_shadow: false,
+            charge_if: None,
+            counters: Arc::new(Counters::default()),
+        };
+        Self {
+            deciders,
+            key,
+            on_missing: OnMissing::default(),
+            applies: None,
+            cost: None,
+            about: Arc::new(about),
+        }
+    }
+
+    pub(crate) fn about(&self) -> &Arc<About> {
+        &self.about
+    }
+
+    /// What is to be asked about a request; nothing if the limit does not apply.
+    pub(crate) fn ask(
+        &self,
+        request: &R,
+        view: &dyn RequestView,
+    ) -> Result<Option<Asked>, MissingKey> {
+        if self.applies.as_ref().is_some_and(|applies| !applies(request)) {
+            return Ok(None);
+        }
+        let mut begin = match &self.about.name {
+            Cow::Borrowed(name) => RequestKey::of_static(name),
+            Cow::Owned(name) => RequestKey::of(&**name),
+        };
+        let decider = match &self.deciders {
+            Deciders::One(decider) => decider,
+            Deciders::Chosen { by, of, otherwise } => {
+                let name = match by {
+                    Chooser::Route => view.route().map(Cow::Borrowed),
+                    Chooser::By(choose) => choose(request),
+                };
+                let Some(decider) =
+                    name.as_deref().and_then(|name| of.get(name)).or(otherwise.as_ref())
+                else {
+                    return Ok(None);
+                };
+                // A number tells a resource without a name from one that is called nothing.
+                begin = match name {
+                    Some(name) => begin.and(&*name),
+                    None => begin.and(0_u8),
+                };
+                decider
+            }
+        };
+        let cost = self.cost.as_ref().map_or(1, |cost| cost(request));
+        let key = match self.key.find(begin.clone(), request, view) {
+            Ok(key) => key,
+            // Two values are no lack of one: whoever sends them is up to something.
+            Err(missing @ MissingKey::Ambiguous(_)) => return Err(missing),
+            Err(missing) => match self.missing(begin.clone()) {
+                OnMissing::Fallback(key) => Found::Now(key),
+                OnMissing::Skip => return Ok(None),
+                OnMissing::Reject => return Err(missing),
+            },
+        };
+        let on_missing = match &key {
+            Found::Now(_) => OnMissing::Reject,
+            Found::Later(_) => self.missing(begin),
+        };
+        let about = Arc::clone(&self.about);
+        Ok(Some(Asked { decider: decider.clone(), key, on_missing, cost, about }))
+    }
+
+    /// What to do without a key, where another is counted under this limit's name.
+    fn missing(&self, begin: RequestKey) -> OnMissing {
+        match &self.on_missing {
+            OnMissing::Fallback(key) => {
+                OnMissing::Fallback(begin.and("without").and_all(key.clone()))
+            }
+            other => other.clone(),
+        }
+    }
+}
+
+impl<R: ?Sized> std::fmt::Debug for Limit<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Limit")
+            .field("name", &self.about.name)
+            .field("key", &self.key)
+            .finish_non_exhaustive()
+    }
+}
