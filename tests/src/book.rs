@@ -13,6 +13,7 @@ pages! {
     failure "docs/src/failure.md"
     distributed "docs/src/distributed.md"
     redis_production "docs/src/redis-production.md"
+    http "docs/src/http.md"
     architecture "docs/src/architecture.md"
     benchmarks "docs/src/benchmarks.md"
     dependencies "docs/src/dependencies.md"
