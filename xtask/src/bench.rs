@@ -10,7 +10,7 @@ use crate::redis;
 /// Runs the benchmark that is named first, with the arguments after it.
 pub(crate) fn run(args: &[OsString]) -> Result<()> {
     let [name, options @ ..] = args else {
-        bail!("say which benchmark: `cargo xtask bench memory` or `cargo xtask bench redis`");
+        bail!("say which benchmark: `cargo xtask bench memory`, `redis` or `http`");
     };
     let word: &[&str] = match name.to_str() {
         Some("memory") => &[],
@@ -18,8 +18,9 @@ pub(crate) fn run(args: &[OsString]) -> Result<()> {
             redis::ensure()?;
             &["redis"]
         }
+        Some("http") => &["http"],
         _ => bail!(
-            "there is no benchmark `{}`; there are `memory` and `redis`",
+            "there is no benchmark `{}`; there are `memory`, `redis` and `http`",
             name.to_string_lossy()
         ),
     };

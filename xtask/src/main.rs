@@ -36,6 +36,9 @@ usage: cargo xtask COMMAND
                              --quick         fewer rounds: indicative figures in two minutes
                              --callers N     only with so many callers: 1, 16, 64 or 256
                              --json          figures for programs
+  bench http [OPTIONS]     a tower layer beside tower_governor, under wrk (Debian: wrk)
+                             --quick         fewer rounds: indicative figures in half a minute
+                             --json          figures for programs
   ci [JOB]                 all that CI runs, job by job, or one job of it
 ";
 

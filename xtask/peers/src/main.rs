@@ -1,11 +1,13 @@
-//! gorl beside its peers: the memory store beside governor, the Redis store beside the usual ways.
+//! gorl beside its peers: in memory, over Redis, and around a service of HTTP.
 
 mod alloc_count;
 mod clocks;
 mod goals;
+mod http;
 mod instructions;
 mod machine;
 mod memory;
+mod process;
 mod redis;
 mod report;
 mod speed;
@@ -58,6 +60,10 @@ fn main() -> Result<()> {
             }
             // This program starts itself again for what must not share a process.
             Value(word) if word == "redis" => return redis::run(parser),
+            Value(word) if word == "http" => return http::run(parser),
+            Value(word) if word == "http-serve" => {
+                return http::serve(&parser.value()?.to_string_lossy());
+            }
             Value(part) => {
                 let words: Vec<String> =
                     parser.raw_args()?.map(|word| word.to_string_lossy().into_owned()).collect();

@@ -1,12 +1,13 @@
 //! A Redis server of the benchmark's own, and what it says of itself.
 
-use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, TcpListener};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+
+use crate::process;
 
 /// A server on a free loopback port, without files, which ends with this value.
 pub(crate) struct Server {
@@ -83,14 +84,7 @@ impl Server {
 
     /// The time that the server's process was running.
     pub(crate) fn cpu(&self) -> Result<Duration> {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        // The name of the program, in parentheses, may hold spaces.
-        let (_, fields) = stat.rsplit_once(") ").context("the format of /proc/PID/stat")?;
-        let ticks = |place: usize| -> Result<u64> {
-            Ok(fields.split(' ').nth(place).context("the fields of /proc/PID/stat")?.parse()?)
-        };
-        // The 14th and 15th field of all, user and system time, in hundredths of a second.
-        Ok(Duration::from_millis((ticks(11)? + ticks(12)?) * 10))
+        process::cpu(self.child.id())
     }
 
     fn info(&self, section: &str) -> Result<String> {
