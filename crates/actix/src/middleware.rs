@@ -6,13 +6,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use actix_web::Error;
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{Service, ServiceRequest, ServiceResponse, Transform};
+use actix_web::{Error, HttpMessage};
 use gorl_http::{Begin, Decided, Plan, Verdict};
 
 use crate::RateLimit;
-use crate::response::{refused, served};
+use crate::response::{Within, refused, served};
 use crate::view::View;
 
 /// The middleware that limits requests. Its clones share all counts: make it outside of the closure
@@ -102,29 +102,33 @@ where
     fn call(&self, request: ServiceRequest) -> Self::Future {
         let begin = self.limit.begin(&request, &View::of(&request));
         let (limit, inner) = (Arc::clone(&self.limit), Rc::clone(&self.inner));
+        let is_within = request.extensions().contains::<Within>();
         Box::pin(async move {
-            let plan = match begin {
+            let verdict = match begin {
                 Begin::Unlimited => {
                     return Ok(inner.call(request).await?.map_into_left_body());
                 }
-                Begin::Stop(answer) => {
-                    let response = refused(answer, None).map_into_right_body();
-                    return Ok(request.into_response(response));
+                Begin::Settled(verdict) => verdict,
+                Begin::Ask(plan) => {
+                    let decided = decide(plan).await;
+                    limit.verdict(&request, &View::of(&request), decided)
                 }
-                Begin::Ask(plan) => plan,
             };
-            let decided = decide(plan).await;
-            let mut passed = match limit.verdict(&request, &View::of(&request), decided) {
+            let mut passed = match verdict {
                 Verdict::Pass(passed) => passed,
                 Verdict::Stop(answer, told) => {
+                    let told = told.filter(|_| is_within);
                     let response = refused(answer, told).map_into_right_body();
                     return Ok(request.into_response(response));
                 }
             };
+            if !is_within {
+                request.extensions_mut().insert(Within);
+            }
             match inner.call(request).await {
                 Ok(mut response) => {
                     passed.settle(response.status().as_u16()).await;
-                    served(&mut response, passed);
+                    served(&mut response, passed, is_within);
                     Ok(response.map_into_left_body())
                 }
                 // A handler's error becomes its response further out, without fields.
@@ -137,7 +141,7 @@ where
     }
 }
 
-async fn decide(plan: Plan) -> Decided {
+async fn decide(plan: Box<Plan>) -> Decided {
     match plan.decide_now() {
         Ok(decided) => decided,
         Err(plan) => plan.decide().await,

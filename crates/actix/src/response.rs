@@ -7,6 +7,10 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue};
 use gorl_http::{Answer, FieldValue, Passed, Told};
 
+/// A mark of a request that is limited further out, whose response has to carry its figures.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Within;
+
 /// The response to a request that is not served.
 pub(crate) fn refused(answer: Answer, told: Option<Told>) -> HttpResponse<BoxBody> {
     // Handlers of users make these; what is no status or field is left out rather than a panic.
@@ -25,10 +29,10 @@ pub(crate) fn refused(answer: Answer, told: Option<Told>) -> HttpResponse<BoxBod
 }
 
 /// Writes the fields of the limits into a response of the service within.
-pub(crate) fn served<B>(response: &mut ServiceResponse<B>, passed: Passed) {
+pub(crate) fn served<B>(response: &mut ServiceResponse<B>, passed: Passed, is_within: bool) {
     let inner = response.response_mut().extensions_mut().remove::<Told>();
     let headers = response.headers_mut();
-    let told = passed.write(inner.as_ref(), &mut |name, value| {
+    let told = passed.write(inner.as_ref(), &mut |field, value| {
         let value = match value {
             FieldValue::Number(number) => HeaderValue::from(number),
             FieldValue::Text(text) => match HeaderValue::from_str(&text) {
@@ -36,9 +40,9 @@ pub(crate) fn served<B>(response: &mut ServiceResponse<B>, passed: Passed) {
                 Err(_) => return,
             },
         };
-        headers.insert(HeaderName::from_static(name), value);
+        headers.insert(HeaderName::from_static(field.name()), value);
     });
-    if let Some(told) = told.or(inner) {
+    if let Some(told) = told.or(inner).filter(|_| is_within) {
         response.response_mut().extensions_mut().insert(told);
     }
 }

@@ -99,13 +99,16 @@ impl Plan {
         Self { asked }
     }
 
+    pub(crate) fn of_one(asked: Asked) -> Self {
+        Self { asked: SmallVec::from_iter([asked]) }
+    }
+
     /// What the limits say, if none of them makes anybody wait.
     ///
     /// # Errors
     ///
     /// The plan, to be awaited by [`decide`](Self::decide), if one does.
-    #[expect(clippy::result_large_err, reason = "a box would be an allocation a request")]
-    pub fn decide_now(self) -> Result<Decided, Self> {
+    pub fn decide_now(self: Box<Self>) -> Result<Decided, Box<Self>> {
         let is_now =
             |asked: &Asked| asked.decider.answers_now() && matches!(asked.key, Found::Now(_));
         if !self.asked.iter().all(is_now) {
@@ -121,7 +124,7 @@ impl Plan {
     /// Nothing is spent unless all admit. Limits over one shared store are asked in one call, which sees
     /// to that. Others are asked one after the other: what was spent before one denies is given back,
     /// those after it are only looked at, and who asks in between may find it spent.
-    pub async fn decide(self) -> Decided {
+    pub async fn decide(self: Box<Self>) -> Decided {
         let mut known: SmallVec<[Known; 1]> = SmallVec::new();
         for asked in self.asked {
             let Asked { decider, key, on_missing, cost, about } = asked;
@@ -234,15 +237,6 @@ impl Answered {
     /// Whether this denies the request.
     pub(crate) fn denies(&self) -> bool {
         !self.decision.is_allowed() && !self.about.is_shadow
-    }
-
-    /// What became of the request here.
-    pub(crate) fn outcome(&self) -> Outcome {
-        match (self.decision.is_allowed(), self.about.is_shadow) {
-            (true, _) => Outcome::Allowed,
-            (false, true) => Outcome::ShadowDenied,
-            (false, false) => Outcome::Denied,
-        }
     }
 
     /// Whether a response of this status is not to be charged.

@@ -23,6 +23,14 @@ impl Decider {
         matches!(self.0, Kind::Here(_))
     }
 
+    /// The limiter, if it is one of this process.
+    pub(crate) fn here(&self) -> Option<&Limiter> {
+        match &self.0 {
+            Kind::Here(limiter) => Some(limiter),
+            Kind::Shared(_) => None,
+        }
+    }
+
     /// The limiter, if it is shared.
     pub(crate) const fn shared(&self) -> Option<&AsyncLimiter> {
         match &self.0 {

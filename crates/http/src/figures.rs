@@ -1,20 +1,22 @@
 //! The figures of a response's header fields: whole seconds, and those of the tightest limit.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 use std::time::Duration;
 
 use gorl::Decision;
-use smallvec::SmallVec;
 
 use crate::asked::Answered;
+use crate::limit::About;
 
 /// The figures that a response tells, and whose they are.
 ///
 /// A response carries them in its extensions, so that of several limits, one within the other, the
 /// tightest is told, whichever that is.
 #[derive(Clone, Debug)]
-pub struct Told(pub(crate) Arc<[Line]>);
+pub struct Told {
+    pub(crate) tightest: Line,
+    pub(crate) others: Vec<Line>,
+}
 
 /// The figures of one limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,24 +38,36 @@ impl Told {
     /// nothing, and nobody makes up figures for a store that did not answer.
     pub(crate) fn of(answers: &[Answered]) -> Option<Self> {
         let shown = answers.iter().filter(|answered| !answered.about.is_shadow);
-        let mut lines: SmallVec<[Line; 2]> = shown
-            .filter_map(|answered| Line::of(&answered.about.name, &answered.decision))
-            .collect();
-        if lines.is_empty() {
-            return None;
+        let mut lines =
+            shown.filter_map(|answered| Line::of(&answered.about.name, &answered.decision));
+        let mut tightest = lines.next()?;
+        let mut others: Vec<Line> = lines.collect();
+        for line in &mut others {
+            if line.slack() < tightest.slack() {
+                std::mem::swap(line, &mut tightest);
+            }
         }
-        if lines.len() > 1 {
-            lines.sort_by_key(Line::slack);
-        }
-        Some(Self(lines.into_iter().collect()))
+        others.sort_by_key(Line::slack);
+        Some(Self { tightest, others })
+    }
+
+    /// The figures of the one limit that was asked.
+    pub(crate) fn of_one(about: &About, decision: &Decision) -> Option<Self> {
+        let tightest = if about.is_shadow { None } else { Line::of(&about.name, decision) };
+        Some(Self { tightest: tightest?, others: Vec::new() })
     }
 
     /// The tighter of two.
     pub(crate) fn tighter(self, other: Option<&Self>) -> Self {
-        match (self.0.first(), other.and_then(|other| other.0.first().zip(Some(other)))) {
-            (Some(own), Some((line, other))) if line.slack() <= own.slack() => other.clone(),
+        match other {
+            Some(other) if other.tightest.slack() <= self.tightest.slack() => other.clone(),
             _ => self,
         }
+    }
+
+    /// All lines, the tightest first.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &Line> {
+        std::iter::once(&self.tightest).chain(&self.others)
     }
 }
 

@@ -21,10 +21,56 @@ pub enum FieldValue {
     Text(String),
 }
 
-/// The names of the fields of every style, in lower case.
-const PLAIN: [&str; 3] = ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"];
-const PREFIXED: [&str; 3] = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
-const STRUCTURED: [&str; 2] = ["ratelimit-policy", "ratelimit"];
+/// A header field that tells a client its figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Field {
+    /// `RateLimit-Limit`
+    Limit,
+    /// `RateLimit-Remaining`
+    Remaining,
+    /// `RateLimit-Reset`
+    Reset,
+    /// `X-RateLimit-Limit`
+    XLimit,
+    /// `X-RateLimit-Remaining`
+    XRemaining,
+    /// `X-RateLimit-Reset`
+    XReset,
+    /// `RateLimit-Policy`
+    Policy,
+    /// `RateLimit`
+    Service,
+}
+
+impl Field {
+    /// Every field. The place of one is its number, as in `Field::Limit as usize`.
+    pub const ALL: [Self; 8] = [
+        Self::Limit,
+        Self::Remaining,
+        Self::Reset,
+        Self::XLimit,
+        Self::XRemaining,
+        Self::XReset,
+        Self::Policy,
+        Self::Service,
+    ];
+
+    /// The name, in lower case.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Limit => "ratelimit-limit",
+            Self::Remaining => "ratelimit-remaining",
+            Self::Reset => "ratelimit-reset",
+            Self::XLimit => "x-ratelimit-limit",
+            Self::XRemaining => "x-ratelimit-remaining",
+            Self::XReset => "x-ratelimit-reset",
+            Self::Policy => "ratelimit-policy",
+            Self::Service => "ratelimit",
+        }
+    }
+}
 
 impl HeaderStyles {
     /// No fields.
@@ -52,20 +98,22 @@ impl HeaderStyles {
     }
 
     /// Writes the fields of these styles. Each is to take the place of one that is there.
-    pub(crate) fn write(self, told: &Told, field: &mut dyn FnMut(&'static str, FieldValue)) {
-        let Some(tightest) = told.0.first() else {
-            return;
+    pub(crate) fn write(self, told: &Told, field: &mut dyn FnMut(Field, FieldValue)) {
+        let tightest = &told.tightest;
+        let mut three = |names: [Field; 3]| {
+            field(names[0], FieldValue::Number(tightest.limit.into()));
+            field(names[1], FieldValue::Number(tightest.remaining.into()));
+            field(names[2], FieldValue::Number(tightest.reset));
         };
-        for (chosen, names) in [(self.plain, PLAIN), (self.prefixed, PREFIXED)] {
-            if chosen {
-                field(names[0], FieldValue::Number(tightest.limit.into()));
-                field(names[1], FieldValue::Number(tightest.remaining.into()));
-                field(names[2], FieldValue::Number(tightest.reset));
-            }
+        if self.plain {
+            three([Field::Limit, Field::Remaining, Field::Reset]);
+        }
+        if self.prefixed {
+            three([Field::XLimit, Field::XRemaining, Field::XReset]);
         }
         if self.structured {
-            field(STRUCTURED[0], FieldValue::Text(list(&told.0, policy)));
-            field(STRUCTURED[1], FieldValue::Text(list(&told.0, service)));
+            field(Field::Policy, FieldValue::Text(list(told, policy)));
+            field(Field::Service, FieldValue::Text(list(told, service)));
         }
     }
 
@@ -81,8 +129,8 @@ impl Default for HeaderStyles {
 }
 
 /// A structured list (RFC 9651).
-fn list(lines: &[Line], item: fn(&Line) -> String) -> String {
-    lines.iter().map(item).collect::<Vec<_>>().join(", ")
+fn list(told: &Told, item: fn(&Line) -> String) -> String {
+    told.lines().map(item).collect::<Vec<_>>().join(", ")
 }
 
 /// `"name";q=100;w=60`: the quota, and the seconds in which it refills.
@@ -132,15 +180,24 @@ mod tests {
         }
     }
 
-    fn fields(styles: HeaderStyles, lines: Vec<Line>) -> Vec<String> {
+    fn fields(styles: HeaderStyles, mut lines: Vec<Line>) -> Vec<String> {
         let mut fields = Vec::new();
-        styles.write(&Told(lines.into()), &mut |name, value| {
+        let told = Told { tightest: lines.remove(0), others: lines };
+        styles.write(&told, &mut |field, value| {
+            let name = field.name();
             fields.push(match value {
                 FieldValue::Number(number) => format!("{name}: {number}"),
                 FieldValue::Text(text) => format!("{name}: {text}"),
             });
         });
         fields
+    }
+
+    #[test]
+    fn the_place_of_a_field_is_its_number() {
+        for (place, field) in super::Field::ALL.into_iter().enumerate() {
+            assert_eq!(field as usize, place);
+        }
     }
 
     #[test]

@@ -175,6 +175,14 @@ impl<R: ?Sized> KeySource<R> {
         Self { parts: vec![source] }
     }
 
+    /// What finds the key, if that is the client's address and nothing else.
+    pub(crate) fn client_alone(&self) -> Option<&ClientIp> {
+        match &*self.parts {
+            [Source::ClientIp(client)] => Some(client),
+            _ => None,
+        }
+    }
+
     /// The key of a request, after `begin`.
     pub(crate) fn find(
         &self,

@@ -34,13 +34,19 @@
 //!
 //! let mut status = Vec::new();
 //! for _ in 0..2 {
-//!     // The request is looked at once. The plan holds on to nothing of it, and may be awaited.
-//!     let Begin::Ask(plan) = rate_limit.begin(&Request, &Request) else { continue };
-//!     let Ok(decided) = plan.decide_now() else { continue };
-//!     match rate_limit.verdict(&Request, &Request, decided) {
+//!     let verdict = match rate_limit.begin(&Request, &Request) {
+//!         Begin::Unlimited => continue,
+//!         Begin::Settled(verdict) => verdict,
+//!         // The plan holds on to nothing of the request, and may be awaited.
+//!         Begin::Ask(plan) => match plan.decide_now() {
+//!             Ok(decided) => rate_limit.verdict(&Request, &Request, decided),
+//!             Err(_plan) => continue,
+//!         },
+//!     };
+//!     match verdict {
 //!         Verdict::Pass(passed) => {
 //!             // Serve it. Then settle the charge by the status, and write the fields.
-//!             let _ = passed.write(None, &mut |_name, _value| {});
+//!             let _ = passed.write(None, &mut |_field, _value| {});
 //!             status.push(200);
 //!         }
 //!         Verdict::Stop(answer, _) => status.push(answer.status),
@@ -74,7 +80,7 @@ pub use asked::{Decided, Plan};
 pub use client_ip::{ClientIp, NotANetwork};
 pub use decider::Decider;
 pub use figures::Told;
-pub use header_styles::{FieldValue, HeaderStyles};
+pub use header_styles::{Field, FieldValue, HeaderStyles};
 pub use key::RequestKey;
 pub use key_source::{KeySource, MissingKey};
 pub use limit::{Limit, OnMissing};

@@ -2,13 +2,16 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::Arc;
+
+use gorl::{Decision, Limiter};
 
 use crate::asked::Asked;
 use crate::decider::Decider;
 use crate::key::RequestKey;
 use crate::key_source::{Found, KeySource, MissingKey};
-use crate::tally::Counters;
+use crate::tally::{Counters, Outcome};
 use crate::view::RequestView;
 
 /// What becomes of a request whose key cannot be had.
@@ -73,6 +76,17 @@ pub(crate) struct About {
     pub(crate) is_shadow: bool,
     pub(crate) charge_if: Option<StatusTest>,
     pub(crate) counters: Arc<Counters>,
+}
+
+impl About {
+    /// What a decision makes of a request.
+    pub(crate) const fn outcome(&self, decision: &Decision) -> Outcome {
+        match (decision.is_allowed(), self.is_shadow) {
+            (true, _) => Outcome::Allowed,
+            (false, true) => Outcome::ShadowDenied,
+            (false, false) => Outcome::Denied,
+        }
+    }
 }
 
 /// Which limiter decides.
@@ -203,57 +217,94 @@ impl<R: ?Sized> Limit<R> {
         request: &R,
         view: &dyn RequestView,
     ) -> Result<Option<Asked>, MissingKey> {
-        if self.applies.as_ref().is_some_and(|applies| !applies(request)) {
+        let Some((decider, start)) = self.decider(request, view) else {
             return Ok(None);
+        };
+        let on_missing = self.missing(&start);
+        let key = self.key(start, &on_missing, request, view)?;
+        let asked = |key| self.asked(decider, key, on_missing, self.cost_of(request));
+        Ok(key.map(asked))
+    }
+
+    /// The limiter and the client's network, in the most usual case: a limiter of this process for
+    /// all requests, that counts by address. With the name they make the key.
+    pub(crate) fn of_client(&self, view: &dyn RequestView) -> Option<(&Limiter, IpAddr)> {
+        let (Deciders::One(decider), None) = (&self.deciders, &self.applies) else {
+            return None;
+        };
+        Some((decider.here()?, self.key.client_alone()?.network(view)?))
+    }
+
+    pub(crate) fn asked(
+        &self,
+        decider: &Decider,
+        key: Found,
+        on_missing: OnMissing,
+        cost: u32,
+    ) -> Asked {
+        let (decider, about) = (decider.clone(), Arc::clone(&self.about));
+        Asked { decider, key, on_missing, cost, about }
+    }
+
+    /// The limiter for a request, if the limit applies, and what its key begins with.
+    pub(crate) fn decider(
+        &self,
+        request: &R,
+        view: &dyn RequestView,
+    ) -> Option<(&Decider, RequestKey)> {
+        if self.applies.as_ref().is_some_and(|applies| !applies(request)) {
+            return None;
         }
-        let mut begin = match &self.about.name {
+        let start = match &self.about.name {
             Cow::Borrowed(name) => RequestKey::of_static(name),
             Cow::Owned(name) => RequestKey::of(&**name),
         };
-        let decider = match &self.deciders {
-            Deciders::One(decider) => decider,
-            Deciders::Chosen { by, of, otherwise } => {
-                let name = match by {
-                    Chooser::Route => view.route().map(Cow::Borrowed),
-                    Chooser::By(choose) => choose(request),
-                };
-                let Some(decider) =
-                    name.as_deref().and_then(|name| of.get(name)).or(otherwise.as_ref())
-                else {
-                    return Ok(None);
-                };
-                // A number tells a resource without a name from one that is called nothing.
-                begin = match name {
-                    Some(name) => begin.and(&*name),
-                    None => begin.and(0_u8),
-                };
-                decider
-            }
+        let (by, of, otherwise) = match &self.deciders {
+            Deciders::One(decider) => return Some((decider, start)),
+            Deciders::Chosen { by, of, otherwise } => (by, of, otherwise),
         };
-        let cost = self.cost.as_ref().map_or(1, |cost| cost(request));
-        let key = match self.key.find(begin.clone(), request, view) {
-            Ok(key) => key,
-            // Two values are no lack of one: whoever sends them is up to something.
-            Err(missing @ MissingKey::Ambiguous(_)) => return Err(missing),
-            Err(missing) => match self.missing(begin.clone()) {
-                OnMissing::Fallback(key) => Found::Now(key),
-                OnMissing::Skip => return Ok(None),
-                OnMissing::Reject => return Err(missing),
-            },
+        let name = match by {
+            Chooser::Route => view.route().map(Cow::Borrowed),
+            Chooser::By(choose) => choose(request),
         };
-        let on_missing = match &key {
-            Found::Now(_) => OnMissing::Reject,
-            Found::Later(_) => self.missing(begin),
+        let known = name.as_deref().and_then(|name| of.get(name));
+        let decider = known.or(otherwise.as_ref())?;
+        // A number tells a resource without a name from one that is called nothing.
+        let start = match name {
+            Some(name) => start.and(&*name),
+            None => start.and(0_u8),
         };
-        let about = Arc::clone(&self.about);
-        Ok(Some(Asked { decider: decider.clone(), key, on_missing, cost, about }))
+        Some((decider, start))
     }
 
-    /// What to do without a key, where another is counted under this limit's name.
-    fn missing(&self, begin: RequestKey) -> OnMissing {
+    /// The key of a request; nothing if the limit does not apply for lack of one.
+    pub(crate) fn key(
+        &self,
+        start: RequestKey,
+        on_missing: &OnMissing,
+        request: &R,
+        view: &dyn RequestView,
+    ) -> Result<Option<Found>, MissingKey> {
+        match (self.key.find(start, request, view), on_missing) {
+            (Ok(key), _) => Ok(Some(key)),
+            // Two values are no lack of one: whoever sends them is up to something.
+            (Err(missing @ MissingKey::Ambiguous(_)), _) | (Err(missing), OnMissing::Reject) => {
+                Err(missing)
+            }
+            (Err(_), OnMissing::Fallback(key)) => Ok(Some(Found::Now(key.clone()))),
+            (Err(_), OnMissing::Skip) => Ok(None),
+        }
+    }
+
+    pub(crate) fn cost_of(&self, request: &R) -> u32 {
+        self.cost.as_ref().map_or(1, |cost| cost(request))
+    }
+
+    /// What to do without a key, where another is counted under what the key would begin with.
+    pub(crate) fn missing(&self, start: &RequestKey) -> OnMissing {
         match &self.on_missing {
             OnMissing::Fallback(key) => {
-                OnMissing::Fallback(begin.and("without").and_all(key.clone()))
+                OnMissing::Fallback(start.clone().and("without").and_all(key.clone()))
             }
             other => other.clone(),
         }

@@ -1,16 +1,14 @@
 //! A request that is served: what its response says, and what it is charged in the end.
 
-use smallvec::SmallVec;
-
 use crate::asked::{Answered, Decided, at_once};
 use crate::figures::Told;
-use crate::header_styles::{FieldValue, HeaderStyles};
+use crate::header_styles::{Field, FieldValue, HeaderStyles};
 
 /// A request that the limits admitted.
 #[must_use = "its response has fields to be written"]
 pub struct Passed {
     /// Those whose charge depends on the response, or none.
-    answers: SmallVec<[Answered; 1]>,
+    answers: Vec<Answered>,
     told: Option<Told>,
     styles: HeaderStyles,
 }
@@ -18,8 +16,13 @@ pub struct Passed {
 impl Passed {
     pub(crate) fn new(decided: Decided, told: Option<Told>, styles: HeaderStyles) -> Self {
         let depends = decided.answers.iter().any(Answered::depends_on_status);
-        let answers = if depends { decided.answers } else { SmallVec::new() };
+        let answers = if depends { decided.answers.into_vec() } else { Vec::new() };
         Self { answers, told, styles }
+    }
+
+    /// Of a request whose charge does not depend on the response.
+    pub(crate) const fn settled(told: Option<Told>, styles: HeaderStyles) -> Self {
+        Self { answers: Vec::new(), told, styles }
     }
 
     /// Whether nothing is to be given back for a response of this status.
@@ -57,11 +60,11 @@ impl Passed {
 
     /// Writes the fields of a response, of which `inner` are the figures that a limit within has told.
     /// Each field takes the place of one that is there. The figures are to be put into the
-    /// response's extensions.
+    /// response's extensions, if there is a limit further out.
     pub fn write(
         self,
         inner: Option<&Told>,
-        field: &mut dyn FnMut(&'static str, FieldValue),
+        field: &mut dyn FnMut(Field, FieldValue),
     ) -> Option<Told> {
         let told = match self.told {
             Some(own) => own.tighter(inner),

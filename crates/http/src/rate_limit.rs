@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use gorl::{CostExceedsLimit, Decision};
 use smallvec::SmallVec;
 
 use crate::answer::{Answer, BodyStyle, Refusal};
@@ -10,7 +11,7 @@ use crate::client_ip::{ClientIp, NotANetwork};
 use crate::figures::Told;
 use crate::grpc;
 use crate::header_styles::{FieldValue, HeaderStyles};
-use crate::key_source::MissingKey;
+use crate::key_source::{Found, MissingKey};
 use crate::limit::{About, Limit};
 use crate::passed::Passed;
 use crate::skip::Skip;
@@ -55,18 +56,16 @@ type Refuse<R> = Arc<dyn Fn(&R, &Refusal<'_>) -> Answer + Send + Sync>;
 type Observer = Arc<dyn Fn(&Event<'_>) + Send + Sync>;
 
 /// How a request goes on.
-#[expect(clippy::large_enum_variant, reason = "a box would be an allocation a request")]
 pub enum Begin {
     /// It is not limited.
     Unlimited,
+    /// What becomes of it is known already.
+    Settled(Verdict),
     /// The limits have to be asked.
-    Ask(Plan),
-    /// It is not served.
-    Stop(Answer),
+    Ask(Box<Plan>),
 }
 
 /// What becomes of a request.
-#[expect(clippy::large_enum_variant, reason = "a box would be an allocation a request")]
 pub enum Verdict {
     /// It is served; this tells what its response is to say.
     Pass(Passed),
@@ -175,18 +174,82 @@ impl<R: ?Sized> RateLimit<R> {
         if self.skipped.iter().any(|skip| skip.covers(request, view)) {
             return Begin::Unlimited;
         }
+        if let [limit] = &*self.limits
+            && limit.about().charge_if.is_none()
+        {
+            return self.begin_one(limit, request, view);
+        }
         let mut asked = SmallVec::new();
         for limit in &self.limits {
             match limit.ask(request, view) {
                 Ok(Some(one)) => asked.push(one),
                 Ok(None) => {}
                 Err(missing) => {
-                    let answer = self.without_key(limit.about(), &missing, request, view);
-                    return Begin::Stop(answer);
+                    return Begin::Settled(self.without_key(
+                        limit.about(),
+                        &missing,
+                        request,
+                        view,
+                    ));
                 }
             }
         }
-        if asked.is_empty() { Begin::Unlimited } else { Begin::Ask(Plan::new(asked)) }
+        if asked.is_empty() { Begin::Unlimited } else { Begin::Ask(Box::new(Plan::new(asked))) }
+    }
+
+    /// The usual case, without a plan: one limit, whose limiter answers at once.
+    fn begin_one(&self, limit: &Limit<R>, request: &R, view: &dyn RequestView) -> Begin {
+        let about = limit.about();
+        if let Some((limiter, client)) = limit.of_client(view) {
+            // The same key, without one to be made.
+            let answer = limiter.check_n((&*about.name, client), limit.cost_of(request));
+            return self.settle_one(about, answer, request, view);
+        }
+        let Some((decider, start)) = limit.decider(request, view) else {
+            return Begin::Unlimited;
+        };
+        let on_missing = limit.missing(&start);
+        let key = match limit.key(start, &on_missing, request, view) {
+            Ok(Some(key)) => key,
+            Ok(None) => return Begin::Unlimited,
+            Err(missing) => {
+                return Begin::Settled(self.without_key(about, &missing, request, view));
+            }
+        };
+        let cost = limit.cost_of(request);
+        let (Some(limiter), Found::Now(key)) = (decider.here(), &key) else {
+            let asked = limit.asked(decider, key, on_missing, cost);
+            return Begin::Ask(Box::new(Plan::of_one(asked)));
+        };
+        self.settle_one(about, limiter.check_n(key, cost), request, view)
+    }
+
+    /// What becomes of a request of which its one limit has said this.
+    fn settle_one(
+        &self,
+        about: &About,
+        answer: Result<Decision, CostExceedsLimit>,
+        request: &R,
+        view: &dyn RequestView,
+    ) -> Begin {
+        let limit = &*about.name;
+        Begin::Settled(match answer {
+            Ok(decision) => {
+                self.note(about, about.outcome(&decision), Some(&decision));
+                let told = || Told::of_one(about, &decision);
+                if decision.is_allowed() || about.is_shadow {
+                    let told = if self.headers.is_none() { None } else { told() };
+                    Verdict::Pass(Passed::settled(told, self.headers))
+                } else {
+                    let refusal = Refusal::Denied { limit, decision: &decision };
+                    self.stop(&refusal, told(), request, view)
+                }
+            }
+            Err(error) => {
+                self.note(about, Outcome::TooCostly, None);
+                self.stop(&Refusal::TooCostly { limit, error: &error }, None, request, view)
+            }
+        })
     }
 
     /// What becomes of a request of which the limits have said this.
@@ -194,9 +257,7 @@ impl<R: ?Sized> RateLimit<R> {
         if let Some(trouble) = &decided.trouble {
             let (limit, about) = (&*trouble.about.name, &trouble.about);
             return match &trouble.cause {
-                Cause::Key(missing) => {
-                    Verdict::Stop(self.without_key(about, missing, request, view), None)
-                }
+                Cause::Key(missing) => self.without_key(about, missing, request, view),
                 Cause::Cost(error) => {
                     self.note(about, Outcome::TooCostly, None);
                     self.stop(&Refusal::TooCostly { limit, error }, None, request, view)
@@ -215,7 +276,8 @@ impl<R: ?Sized> RateLimit<R> {
         for answered in &decided.answers {
             // What others denied is theirs.
             if !is_denied || !answered.decision.is_allowed() {
-                self.note(&answered.about, answered.outcome(), Some(&answered.decision));
+                let outcome = answered.about.outcome(&answered.decision);
+                self.note(&answered.about, outcome, Some(&answered.decision));
             }
         }
         let told = || Told::of(&decided.answers);
@@ -255,12 +317,12 @@ impl<R: ?Sized> RateLimit<R> {
             answer.field_unless_set("retry-after", seconds.to_string());
         }
         if let Some(told) = told {
-            self.headers.write(told, &mut |name, value| {
+            self.headers.write(told, &mut |field, value| {
                 let text = match value {
                     FieldValue::Number(number) => number.to_string(),
                     FieldValue::Text(text) => text,
                 };
-                answer.field_unless_set(name, text);
+                answer.field_unless_set(field.name(), text);
             });
         }
         answer
@@ -272,18 +334,18 @@ impl<R: ?Sized> RateLimit<R> {
         missing: &MissingKey,
         request: &R,
         view: &dyn RequestView,
-    ) -> Answer {
+    ) -> Verdict {
         let times = self.note(about, Outcome::WithoutKey, None);
         // Each request may come to this, so it is told the 1st, 2nd, 4th, 8th … time.
         if missing.is_fault_of_set_up() && times.is_power_of_two() {
             tracing::error!(limit = &*about.name, times, "requests are refused: {missing}");
         }
         let refusal = Refusal::WithoutKey { limit: &about.name, missing };
-        self.refuse(&refusal, None, request, view)
+        self.stop(&refusal, None, request, view)
     }
 
     /// Counts an outcome and tells of it; how often it has come.
-    fn note(&self, about: &About, outcome: Outcome, decision: Option<&gorl::Decision>) -> u64 {
+    fn note(&self, about: &About, outcome: Outcome, decision: Option<&Decision>) -> u64 {
         let times = about.counters.note(outcome, decision);
         if let Some(observer) = &self.observer {
             observer(&Event { limit: &about.name, outcome, decision });

@@ -32,11 +32,11 @@ pin_project_lite::pin_project! {
     #[project = StateProjection]
     pub(crate) enum State<S, B, RB, F> {
         /// The limits are being asked.
-        Asking { deciding: Boxed<Decided>, waiting: Option<Waiting<S, B>> },
+        Asking { deciding: Boxed<Decided>, waiting: Option<Box<Waiting<S, B>>> },
         /// The service within serves.
-        Serving { #[pin] serving: F, passed: Option<Passed> },
+        Serving { #[pin] serving: F, passed: Option<Passed>, is_within: bool },
         /// The charge is being settled.
-        Settling { settling: Boxed<Passed>, response: Option<Response<RB>> },
+        Settling { settling: Boxed<Passed>, response: Option<Response<RB>>, is_within: bool },
         /// There is a response.
         Done { response: Option<Response<LimitedBody<RB>>> },
     }
@@ -48,6 +48,7 @@ pub(crate) struct Waiting<S, B> {
     pub(crate) service: S,
     pub(crate) parts: Parts,
     pub(crate) body: B,
+    pub(crate) is_within: bool,
 }
 
 impl<S, B, RB> ResponseFuture<S, B, RB>
@@ -59,11 +60,15 @@ where
         waiting: Waiting<S, B>,
     ) -> Self {
         let deciding = Box::pin(deciding);
-        Self { state: State::Asking { deciding, waiting: Some(waiting) } }
+        Self { state: State::Asking { deciding, waiting: Some(Box::new(waiting)) } }
     }
 
-    pub(crate) const fn serving(serving: S::Future, passed: Option<Passed>) -> Self {
-        Self { state: State::Serving { serving, passed } }
+    pub(crate) const fn serving(
+        serving: S::Future,
+        passed: Option<Passed>,
+        is_within: bool,
+    ) -> Self {
+        Self { state: State::Serving { serving, passed, is_within } }
     }
 
     pub(crate) const fn done(response: Response<LimitedBody<RB>>) -> Self {
@@ -83,40 +88,38 @@ where
             let next = match state.as_mut().project() {
                 StateProjection::Asking { deciding, waiting } => {
                     let decided = ready!(deciding.as_mut().poll(context));
-                    let Waiting { limit, mut service, parts, body } =
-                        waiting.take().expect("polled once after it was ready");
+                    let waiting = waiting.take().expect("polled once after it was ready");
+                    let Waiting { limit, mut service, parts, body, is_within } = *waiting;
                     match limit.verdict(&parts, &View(&parts), decided) {
                         Verdict::Pass(passed) => {
                             let serving = service.call(Request::from_parts(parts, body));
-                            State::Serving { serving, passed: Some(passed) }
+                            State::Serving { serving, passed: Some(passed), is_within }
                         }
                         Verdict::Stop(answer, told) => {
-                            State::Done { response: Some(refused(answer, told)) }
+                            return Poll::Ready(Ok(refused(answer, told, is_within)));
                         }
                     }
                 }
-                StateProjection::Serving { serving, passed } => {
+                StateProjection::Serving { serving, passed, is_within } => {
                     let response = ready!(serving.poll(context))?;
-                    match passed.take() {
-                        None => State::Done { response: Some(response.map(LimitedBody::served)) },
-                        Some(mut passed) => {
-                            let status = response.status().as_u16();
-                            if passed.settle_now(status) {
-                                State::Done { response: Some(served(response, passed)) }
-                            } else {
-                                let settling = Box::pin(async move {
-                                    passed.settle(status).await;
-                                    passed
-                                });
-                                State::Settling { settling, response: Some(response) }
-                            }
-                        }
+                    let Some(mut passed) = passed.take() else {
+                        return Poll::Ready(Ok(response.map(LimitedBody::served)));
+                    };
+                    let status = response.status().as_u16();
+                    if passed.settle_now(status) {
+                        return Poll::Ready(Ok(served(response, passed, *is_within)));
                     }
+                    let settling = Box::pin(async move {
+                        passed.settle(status).await;
+                        passed
+                    });
+                    let (response, is_within) = (Some(response), *is_within);
+                    State::Settling { settling, response, is_within }
                 }
-                StateProjection::Settling { settling, response } => {
+                StateProjection::Settling { settling, response, is_within } => {
                     let passed = ready!(settling.as_mut().poll(context));
                     let response = response.take().expect("polled once after it was ready");
-                    State::Done { response: Some(served(response, passed)) }
+                    return Poll::Ready(Ok(served(response, passed, *is_within)));
                 }
                 StateProjection::Done { response } => {
                     let response = response.take().expect("not polled after it was ready");

@@ -1,12 +1,36 @@
 //! Responses: those that are refusals, and the fields of those that are served.
 
-use gorl_http::{Answer, FieldValue, Passed, Told};
+use gorl_http::{Answer, Field, FieldValue, Passed, Told};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 
 use crate::body::LimitedBody;
 
+/// The names of the fields that tell figures, by their places.
+static NAMES: [HeaderName; Field::ALL.len()] = [
+    name(Field::Limit),
+    name(Field::Remaining),
+    name(Field::Reset),
+    name(Field::XLimit),
+    name(Field::XRemaining),
+    name(Field::XReset),
+    name(Field::Policy),
+    name(Field::Service),
+];
+
+const fn name(field: Field) -> HeaderName {
+    HeaderName::from_static(field.name())
+}
+
+/// A mark of a request that is limited further out, whose response has to carry its figures.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Within;
+
 /// The response to a request that is not served.
-pub(crate) fn refused<B>(answer: Answer, told: Option<Told>) -> Response<LimitedBody<B>> {
+pub(crate) fn refused<B>(
+    answer: Answer,
+    told: Option<Told>,
+    is_within: bool,
+) -> Response<LimitedBody<B>> {
     let mut response = Response::new(LimitedBody::refused(answer.body));
     // Handlers of users make these; what is no status or field is left out rather than a panic.
     *response.status_mut() =
@@ -17,18 +41,20 @@ pub(crate) fn refused<B>(answer: Answer, told: Option<Told>) -> Response<Limited
             response.headers_mut().insert(name, value);
         }
     }
-    if let Some(told) = told {
-        response.extensions_mut().insert(told);
-    }
+    carry(&mut response, told, is_within);
     response
 }
 
 /// A response of the service within, with the fields of the limits.
-pub(crate) fn served<B>(response: Response<B>, passed: Passed) -> Response<LimitedBody<B>> {
+pub(crate) fn served<B>(
+    response: Response<B>,
+    passed: Passed,
+    is_within: bool,
+) -> Response<LimitedBody<B>> {
     let mut response = response.map(LimitedBody::served);
     let inner = response.extensions_mut().remove::<Told>();
     let headers = response.headers_mut();
-    let told = passed.write(inner.as_ref(), &mut |name, value| {
+    let told = passed.write(inner.as_ref(), &mut |field, value| {
         let value = match value {
             FieldValue::Number(number) => HeaderValue::from(number),
             FieldValue::Text(text) => match HeaderValue::try_from(text) {
@@ -36,10 +62,26 @@ pub(crate) fn served<B>(response: Response<B>, passed: Passed) -> Response<Limit
                 Err(_) => return,
             },
         };
-        headers.insert(HeaderName::from_static(name), value);
+        headers.insert(NAMES[field as usize].clone(), value);
     });
-    if let Some(told) = told.or(inner) {
+    carry(&mut response, told.or(inner), is_within);
+    response
+}
+
+fn carry<B>(response: &mut Response<B>, told: Option<Told>, is_within: bool) {
+    if let Some(told) = told.filter(|_| is_within) {
         response.extensions_mut().insert(told);
     }
-    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Field, NAMES};
+
+    #[test]
+    fn every_field_has_its_name() {
+        for field in Field::ALL {
+            assert_eq!(NAMES[field as usize], field.name());
+        }
+    }
 }

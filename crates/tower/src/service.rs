@@ -12,7 +12,7 @@ use tower_service::Service;
 use crate::RateLimit;
 use crate::body::LimitedBody;
 use crate::future::{ResponseFuture, Waiting};
-use crate::response::refused;
+use crate::response::{Within, refused};
 use crate::view::View;
 
 /// The layer that limits requests. Its clones, and the services made of them, share all counts.
@@ -85,25 +85,38 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let (parts, body) = request.into_parts();
-        let plan = match self.limit.begin(&parts, &View(&parts)) {
-            Begin::Unlimited => return self.serve(parts, body, None),
-            Begin::Stop(answer) => return ResponseFuture::done(refused(answer, None)),
-            Begin::Ask(plan) => plan,
-        };
-        match plan.decide_now() {
-            Ok(decided) => match self.limit.verdict(&parts, &View(&parts), decided) {
-                Verdict::Pass(passed) => self.serve(parts, body, Some(passed)),
-                Verdict::Stop(answer, told) => ResponseFuture::done(refused(answer, told)),
+        let (mut parts, body) = request.into_parts();
+        let is_within = parts.extensions.get::<Within>().is_some();
+        let verdict = match self.limit.begin(&parts, &View(&parts)) {
+            Begin::Unlimited => return self.serve(parts, body, None, is_within),
+            Begin::Settled(verdict) => verdict,
+            Begin::Ask(plan) => match plan.decide_now() {
+                Ok(decided) => self.limit.verdict(&parts, &View(&parts), decided),
+                Err(plan) => {
+                    mark(&mut parts, is_within);
+                    // The one that is ready goes with the request, and a clone has to become so.
+                    let clone = self.inner.clone();
+                    let service = std::mem::replace(&mut self.inner, clone);
+                    let limit = Arc::clone(&self.limit);
+                    let waiting = Waiting { limit, service, parts, body, is_within };
+                    return ResponseFuture::asking(plan.decide(), waiting);
+                }
             },
-            Err(plan) => {
-                // The one that is ready goes with the request, and a clone has to become so.
-                let clone = self.inner.clone();
-                let service = std::mem::replace(&mut self.inner, clone);
-                let limit = Arc::clone(&self.limit);
-                ResponseFuture::asking(plan.decide(), Waiting { limit, service, parts, body })
+        };
+        match verdict {
+            Verdict::Pass(passed) => {
+                mark(&mut parts, is_within);
+                self.serve(parts, body, Some(passed), is_within)
             }
+            Verdict::Stop(answer, told) => ResponseFuture::done(refused(answer, told, is_within)),
         }
+    }
+}
+
+/// Has layers within know of this one.
+fn mark(parts: &mut Parts, is_within: bool) {
+    if !is_within {
+        parts.extensions.insert(Within);
     }
 }
 
@@ -113,11 +126,12 @@ impl<S> RateLimitService<S> {
         parts: Parts,
         body: B,
         passed: Option<gorl_http::Passed>,
+        is_within: bool,
     ) -> ResponseFuture<S, B, RB>
     where
         S: Service<Request<B>, Response = Response<RB>>,
     {
         let serving = self.inner.call(Request::from_parts(parts, body));
-        ResponseFuture::serving(serving, passed)
+        ResponseFuture::serving(serving, passed, is_within)
     }
 }

@@ -205,3 +205,25 @@ fn the_layer_can_be_named_cloned_and_kept() {
     assert_eq!(ask(other.address, "/", &[]).status, 429);
     let _: SocketAddr = one.address;
 }
+
+#[test]
+fn a_key_is_the_limits_name_and_its_parts_however_the_limit_is_asked() {
+    use std::sync::Arc;
+    let limiter = Arc::new(per_minute(4));
+    let key = || KeySource::client_ip(ClientIp::peer());
+    let limit = || Limit::new("api", Arc::clone(&limiter), key());
+    // The usual case has a way of its own; a condition on the charge, and a second limit, have not.
+    let usual = RateLimit::new(limit());
+    let charged = RateLimit::new(limit().charge_if(|_| true));
+    let second = Limit::new("wide", per_minute(100), key());
+    let several = RateLimit::new(limit()).and(second);
+    for (left, limits) in [usual, charged, several].into_iter().enumerate() {
+        let server = Server::axum(router().layer(RateLimitLayer::new(limits)));
+        let response = ask(server.address, "/", &[]);
+        assert_eq!(response.number("ratelimit-remaining"), 3 - left as u64);
+    }
+    let peer: std::net::IpAddr = "127.0.0.1".parse().expect("an address");
+    assert_eq!(limiter.peek(("api", peer)).remaining(), 1);
+    limiter.reset(("api", peer));
+    assert_eq!(limiter.peek(("api", peer)).remaining(), 4);
+}

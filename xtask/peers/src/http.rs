@@ -43,14 +43,13 @@ pub(crate) fn run(mut parser: lexopt::Parser) -> Result<()> {
             other => return Err(other.unexpected().into()),
         }
     }
-    let (rounds, seconds) = if quick { (3, 1) } else { (15, 2) };
+    let (rounds, seconds) = if quick { (5, 1) } else { (25, 1) };
     let mut measured: Vec<Vec<Round>> = SUBJECTS.iter().map(|_| Vec::new()).collect();
-    let servers = SUBJECTS.iter().map(|subject| load::Server::start(subject));
-    let servers: Vec<load::Server> = servers.collect::<Result<_>>()?;
-    // The first round warms up and is not looked at.
+    // The first round warms up and is not looked at. Each has servers of its own, for how a process
+    // happens to lie in memory makes more difference than a limit.
     for round in 0..=rounds {
-        for (server, measured) in servers.iter().zip(&mut measured) {
-            let figures = server.load(seconds)?;
+        for (subject, measured) in SUBJECTS.iter().zip(&mut measured) {
+            let figures = load::Server::start(subject)?.load(seconds)?;
             if round > 0 {
                 measured.push(figures);
             }

@@ -24,7 +24,10 @@ pub(crate) struct Round {
 
 impl Server {
     pub(crate) fn start(subject: &str) -> Result<Self> {
-        let mut child = Command::new(std::env::current_exe()?)
+        // The server has one processor and the load another, or the scheduler would decide who wins.
+        let mut child = Command::new("taskset")
+            .args(["-c", "0"])
+            .arg(std::env::current_exe()?)
             .args(["http-serve", subject])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -40,11 +43,13 @@ impl Server {
     /// Loads it for some seconds.
     pub(crate) fn load(&self, seconds: u32) -> Result<Round> {
         let before = process::cpu(self.child.id())?;
-        let output = Command::new("wrk")
+        let output = Command::new("taskset")
+            .args(["-c", "1", "wrk"])
             .args(["-t1", &format!("-c{CONNECTIONS}"), &format!("-d{seconds}s")])
             .arg(format!("http://{}/", self.address))
             .output()
-            .context("cannot start wrk; on Debian: `apt-get install wrk`")?;
+            .context("cannot start taskset; on Debian: `apt-get install util-linux`")?;
+        ensure!(output.status.success(), "cannot run wrk; on Debian: `apt-get install wrk`");
         let took = process::cpu(self.child.id())?.saturating_sub(before);
         let text = String::from_utf8_lossy(&output.stdout);
         ensure!(!text.contains("Non-2xx"), "not every request was served:\n{text}");
