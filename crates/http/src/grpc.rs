@@ -22,6 +22,36 @@ pub(crate) fn is_grpc(view: &dyn RequestView) -> bool {
     single(view, "content-type", is_its) == Ok(Some(true))
 }
 
+/// The status of HTTP that says what a code of gRPC says, as Google's `rpc/code.proto` pairs them. A
+/// code that is not known says as much as `UNKNOWN`.
+///
+/// A response of gRPC has status 200 whatever became of the call. By this a condition on the status,
+/// as in [`Limit::charge_if`](crate::Limit::charge_if), means the same for both.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(gorl_http::http_status_of_grpc(0), 200);
+/// assert_eq!(gorl_http::http_status_of_grpc(16), 401); // UNAUTHENTICATED
+/// ```
+#[must_use]
+pub const fn http_status_of_grpc(code: u32) -> u16 {
+    match code {
+        0 => 200,
+        1 => 499,
+        3 | 9 | 11 => 400,
+        4 => 504,
+        5 => 404,
+        6 | 10 => 409,
+        7 => 403,
+        8 => 429,
+        12 => 501,
+        14 => 503,
+        16 => 401,
+        _ => 500,
+    }
+}
+
 /// The response to a call that is not served.
 pub(crate) fn answer(refusal: &Refusal<'_>) -> Answer {
     let code = match refusal.status() {

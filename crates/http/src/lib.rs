@@ -80,6 +80,7 @@ pub use asked::{Decided, Plan};
 pub use client_ip::{ClientIp, NotANetwork};
 pub use decider::Decider;
 pub use figures::Told;
+pub use grpc::http_status_of_grpc;
 pub use header_styles::{Field, FieldValue, HeaderStyles};
 pub use key::RequestKey;
 pub use key_source::{KeySource, MissingKey};

@@ -156,6 +156,9 @@ impl<R: ?Sized> Limit<R> {
     /// Charges only requests whose response has such a status: `|status| status == 401` for failed
     /// log-ins, `|status| status < 500` so that the service's own failures cost nothing.
     ///
+    /// A call of gRPC counts by the [status that its code is paired
+    /// with](crate::http_status_of_grpc), if it fails before there is a message.
+    ///
     /// The cost is taken before the request is served and given back if it is not to be charged, so
     /// that many at once cannot all pass before the first is counted. A request that its client
     /// gives up stays charged.

@@ -363,3 +363,33 @@ impl<R: ?Sized> std::fmt::Debug for RateLimit<R> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+    use std::time::Duration;
+
+    use gorl::{Limiter, Policy};
+
+    use super::{Begin, RateLimit, Verdict};
+    use crate::client_ip::ClientIp;
+    use crate::key_source::KeySource;
+    use crate::limit::Limit;
+    use crate::view::test::Asked;
+
+    #[test]
+    fn r88_what_is_counted_for_metrics_does_not_grow_with_the_clients() {
+        let policy = Policy::fixed_window(1, Duration::from_secs(86_400)).expect("a valid policy");
+        let key = KeySource::client_ip(ClientIp::peer());
+        let limits = RateLimit::new(Limit::new("test", Limiter::new(policy), key));
+        for client in 0..100_000_u32 {
+            let peer = Some(Ipv4Addr::from_bits(client).into());
+            let asked = Asked { peer, method: "GET", ..Asked::default() };
+            let begun = limits.begin(&asked, &asked);
+            assert!(matches!(begun, Begin::Settled(Verdict::Pass(_))));
+        }
+        let tallies: Vec<_> = limits.tallies().collect();
+        assert_eq!(tallies.len(), 1);
+        assert_eq!((tallies[0].0, tallies[0].1.allowed), ("test", 100_000));
+    }
+}

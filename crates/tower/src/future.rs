@@ -11,7 +11,7 @@ use http::{Request, Response};
 use tower_service::Service;
 
 use crate::body::LimitedBody;
-use crate::response::{refused, served};
+use crate::response::{refused, served, status_of};
 use crate::view::View;
 
 /// What has to be waited for.
@@ -105,7 +105,7 @@ where
                     let Some(mut passed) = passed.take() else {
                         return Poll::Ready(Ok(response.map(LimitedBody::served)));
                     };
-                    let status = response.status().as_u16();
+                    let status = status_of(&response);
                     if passed.settle_now(status) {
                         return Poll::Ready(Ok(served(response, passed, *is_within)));
                     }

@@ -1,6 +1,6 @@
 //! Responses: those that are refusals, and the fields of those that are served.
 
-use gorl_http::{Answer, Field, FieldValue, Passed, Told};
+use gorl_http::{Answer, Field, FieldValue, Passed, Told, http_status_of_grpc};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 
 use crate::body::LimitedBody;
@@ -24,6 +24,15 @@ const fn name(field: Field) -> HeaderName {
 /// A mark of a request that is limited further out, whose response has to carry its figures.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Within;
+
+/// The status of a response, for one of gRPC that of its code.
+pub(crate) fn status_of<B>(response: &Response<B>) -> u16 {
+    let code = response.headers().get("grpc-status").and_then(|code| code.to_str().ok());
+    match code.and_then(|code| code.parse().ok()) {
+        Some(code) => http_status_of_grpc(code),
+        None => response.status().as_u16(),
+    }
+}
 
 /// The response to a request that is not served.
 pub(crate) fn refused<B>(

@@ -16,6 +16,14 @@ fn everywhere(case: impl Fn(Adaptor)) {
     }
 }
 
+/// Runs a case that needs pages.
+fn wherever_there_are_pages(case: impl Fn(Adaptor)) {
+    for adaptor in Adaptor::WITH_PAGES {
+        println!("{adaptor:?}");
+        case(adaptor);
+    }
+}
+
 fn statuses(responses: &[Response]) -> Vec<u16> {
     responses.iter().map(|response| response.status).collect()
 }
@@ -218,7 +226,7 @@ fn what_becomes_of_a_request_without_a_key_is_chosen() {
 
 #[test]
 fn a_refusal_says_why_in_the_style_that_was_chosen() {
-    everywhere(|adaptor| {
+    wherever_there_are_pages(|adaptor| {
         for (body, content_type) in [
             (BodyStyle::Problem, Some("application/problem+json")),
             (BodyStyle::Json, Some("application/json")),
@@ -292,7 +300,7 @@ fn of_several_limits_all_admit_or_none_is_charged() {
 
 #[test]
 fn only_what_is_to_be_charged_stays_charged() {
-    everywhere(|adaptor| {
+    wherever_there_are_pages(|adaptor| {
         let failures = |status: u16| status == 401;
         let setup = Setup { charge_if: Some(failures), ..Setup::fixed(3) };
         let server = adaptor.serve(&setup);

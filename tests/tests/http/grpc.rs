@@ -3,28 +3,19 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use ::tonic::Code;
+use ::tonic::transport::{Channel, Endpoint};
 use gorl::{AsyncLimiter, Limiter, Policy, Request, Store, StoreError, StoreErrorKind};
-use gorl_tower::{Decider, RateLimitLayer};
-use tokio_stream::wrappers::TcpListenerStream;
-use tonic::Code;
-use tonic::transport::{Channel, Endpoint};
+use gorl_tower::{Decider, KeySource, Limit, RateLimit, RateLimitLayer};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 use tonic_types::StatusExt;
 
 use super::Server;
-use super::servers::{listen, runtime};
+use super::servers::{runtime, tonic};
 
 fn serve(decider: impl Into<Decider>) -> Server {
-    let runtime = runtime();
-    let (listener, address) = listen(&runtime);
-    let layer = RateLimitLayer::per_ip(decider);
-    runtime.spawn(async move {
-        let (_, health) = tonic_health::server::health_reporter();
-        let server = tonic::transport::Server::builder().layer(layer).add_service(health);
-        server.serve_with_incoming(TcpListenerStream::new(listener)).await
-    });
-    Server::over(runtime, address)
+    tonic(RateLimitLayer::per_ip(decider))
 }
 
 async fn client(address: SocketAddr) -> HealthClient<Channel> {
@@ -91,5 +82,23 @@ fn a_hundred_calls_on_one_connection_are_admitted_exactly_the_limit() {
             admitted += usize::from(call.await.expect("it ends"));
         }
         assert_eq!(admitted, 10);
+    });
+}
+
+#[test]
+fn a_call_counts_by_what_became_of_it() {
+    let limit = Limit::new("unknown", Limiter::new(bucket(2)), KeySource::everybody())
+        .charge_if(|status| status == 404);
+    let server = tonic(RateLimitLayer::new(RateLimit::new(limit)));
+    runtime().block_on(async {
+        let mut client = client(server.address).await;
+        for _ in 0..5 {
+            client.check(HealthCheckRequest::default()).await.expect("served");
+        }
+        let codes = [Code::NotFound, Code::NotFound, Code::ResourceExhausted];
+        for code in codes {
+            let unknown = HealthCheckRequest { service: "unknown".to_owned() };
+            assert_eq!(client.check(unknown).await.expect_err("no such service").code(), code);
+        }
     });
 }

@@ -19,20 +19,26 @@ use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
+use tokio_stream::wrappers::TcpListenerStream;
 use tower::{ServiceBuilder, service_fn};
 
 use super::Setup;
 
-/// A framework. Each serves `/`, `/login`, `/users/{id}`, and `/status/{code}` with that status.
+/// A framework. Each serves `/`, `/login`, `/users/{id}`, and `/status/{code}` with that status; but
+/// tonic, which has no pages, answers everything with status 200 and a status of gRPC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Adaptor {
     Axum,
     Hyper,
     Actix,
+    Tonic,
 }
 
 impl Adaptor {
-    pub(crate) const ALL: [Self; 3] = [Self::Axum, Self::Hyper, Self::Actix];
+    pub(crate) const ALL: [Self; 4] = [Self::Axum, Self::Hyper, Self::Actix, Self::Tonic];
+
+    /// Those that serve pages.
+    pub(crate) const WITH_PAGES: [Self; 3] = [Self::Axum, Self::Hyper, Self::Actix];
 
     /// Serves behind these limits.
     pub(crate) fn serve(self, setup: &Setup) -> Server {
@@ -40,6 +46,7 @@ impl Adaptor {
             Self::Axum => Server::axum(router().layer(RateLimitLayer::new(setup.limits()))),
             Self::Hyper => hyper(setup),
             Self::Actix => actix(RateLimitMiddleware::new(setup.limits())),
+            Self::Tonic => tonic(RateLimitLayer::new(setup.limits())),
         }
     }
 }
@@ -139,6 +146,18 @@ async fn hello(
     let status = path.strip_prefix("/status/").and_then(|code| code.parse().ok()).unwrap_or(200);
     let response = hyper::Response::builder().status(status);
     Ok(response.body(Full::from("hello")).expect("a response"))
+}
+
+/// The health service, to clients of gRPC and to others.
+pub(crate) fn tonic(layer: RateLimitLayer) -> Server {
+    let runtime = runtime();
+    let (listener, address) = listen(&runtime);
+    runtime.spawn(async move {
+        let (_, health) = tonic_health::server::health_reporter();
+        let mut server = tonic::transport::Server::builder().accept_http1(true).layer(layer);
+        server.add_service(health).serve_with_incoming(TcpListenerStream::new(listener)).await
+    });
+    Server::over(runtime, address)
 }
 
 pub(crate) fn actix(limits: RateLimitMiddleware) -> Server {
