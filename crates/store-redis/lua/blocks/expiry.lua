@@ -19,9 +19,14 @@ end
 if ms >= EXACT then
   ms = EXACT - 1
 end
-if ms >= 1000000000 and ms < 2147483648000000000 then
-  local low = ms % 1000000000
-  value = string.format('%d%09d', (ms - low) / 1000000000, low)
-else
-  value = string.format('%.0f', ms)
+-- As text, which keys of one window share.
+if ms ~= last_ms then
+  last_ms = ms
+  if ms >= 1000000000 and ms < 2147483648000000000 then
+    local low = ms % 1000000000
+    last_value = format('%d%09d', (ms - low) / 1000000000, low)
+  else
+    last_value = format('%.0f', ms)
+  end
 end
+value = last_value

@@ -2,7 +2,7 @@
 -- and goes to 2^31 wherever the server was built, so it writes the instants of our days in two parts.
 if at >= 1000000000 and at < 2147483648000000000 and a < 2147483648 and b < 2147483648 then
   local low = at % 1000000000
-  text = string.format('1 %d%09d %d %d', (at - low) / 1000000000, low, a, b)
+  text = format('1 %d%09d %d %d', (at - low) / 1000000000, low, a, b)
 else
-  text = string.format('1 %.0f %.0f %.0f', at, a, b)
+  text = format('1 %.0f %.0f %.0f', at, a, b)
 end
