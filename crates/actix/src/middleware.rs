@@ -51,14 +51,10 @@ impl RateLimitMiddleware {
         Self { limit: Arc::new(limit) }
     }
 
-    /// One limit for each address that requests come from, which is called `default`.
-    ///
-    /// Behind a proxy all requests come from the proxy: then make a limit whose key is that of a
-    /// [`ClientIp`](crate::ClientIp) behind it.
+    /// The limit of [`RateLimit::per_ip`](gorl_http::RateLimit::per_ip).
     #[must_use]
     pub fn per_ip(decider: impl Into<gorl_http::Decider>) -> Self {
-        let key = crate::KeySource::client_ip(gorl_http::ClientIp::peer());
-        Self::new(RateLimit::new(crate::Limit::new("default", decider, key)))
+        Self::new(RateLimit::per_ip(decider))
     }
 
     /// The limits, to look at their totals.

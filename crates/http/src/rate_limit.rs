@@ -8,10 +8,11 @@ use smallvec::SmallVec;
 use crate::answer::{Answer, BodyStyle, Refusal};
 use crate::asked::{Cause, Decided, Plan};
 use crate::client_ip::{ClientIp, NotANetwork};
+use crate::decider::Decider;
 use crate::figures::Told;
 use crate::grpc;
 use crate::header_styles::{FieldValue, HeaderStyles};
-use crate::key_source::{Found, MissingKey};
+use crate::key_source::{Found, KeySource, MissingKey};
 use crate::limit::{About, Limit};
 use crate::passed::Passed;
 use crate::skip::Skip;
@@ -85,6 +86,15 @@ impl<R: ?Sized> RateLimit<R> {
             refuse: None,
             observer: None,
         }
+    }
+
+    /// One limit for each address that requests come from, which is called `default`.
+    ///
+    /// Behind a proxy all requests come from the proxy: then make a limit whose key is that of a
+    /// [`ClientIp`] behind it.
+    #[must_use]
+    pub fn per_ip(decider: impl Into<Decider>) -> Self {
+        Self::new(Limit::new("default", decider, KeySource::client_ip(ClientIp::peer())))
     }
 
     /// One more limit, which has to admit as well.
@@ -361,35 +371,5 @@ impl<R: ?Sized> std::fmt::Debug for RateLimit<R> {
             .field("headers", &self.headers)
             .field("body", &self.body)
             .finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::net::Ipv4Addr;
-    use std::time::Duration;
-
-    use gorl::{Limiter, Policy};
-
-    use super::{Begin, RateLimit, Verdict};
-    use crate::client_ip::ClientIp;
-    use crate::key_source::KeySource;
-    use crate::limit::Limit;
-    use crate::view::test::Asked;
-
-    #[test]
-    fn r88_what_is_counted_for_metrics_does_not_grow_with_the_clients() {
-        let policy = Policy::fixed_window(1, Duration::from_secs(86_400)).expect("a valid policy");
-        let key = KeySource::client_ip(ClientIp::peer());
-        let limits = RateLimit::new(Limit::new("test", Limiter::new(policy), key));
-        for client in 0..100_000_u32 {
-            let peer = Some(Ipv4Addr::from_bits(client).into());
-            let asked = Asked { peer, method: "GET", ..Asked::default() };
-            let begun = limits.begin(&asked, &asked);
-            assert!(matches!(begun, Begin::Settled(Verdict::Pass(_))));
-        }
-        let tallies: Vec<_> = limits.tallies().collect();
-        assert_eq!(tallies.len(), 1);
-        assert_eq!((tallies[0].0, tallies[0].1.allowed), ("test", 100_000));
     }
 }

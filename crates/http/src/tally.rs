@@ -124,3 +124,29 @@ impl Counters {
 fn one(counter: &AtomicU64) -> u64 {
     counter.fetch_add(1, Ordering::Relaxed).wrapping_add(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+    use std::time::Duration;
+
+    use gorl::{Limiter, Policy};
+
+    use crate::rate_limit::{Begin, RateLimit, Verdict};
+    use crate::view::test::Asked;
+
+    #[test]
+    fn r88_what_is_counted_for_metrics_does_not_grow_with_the_clients() {
+        let policy = Policy::fixed_window(1, Duration::from_secs(86_400)).expect("a valid policy");
+        let limits = RateLimit::per_ip(Limiter::new(policy));
+        for client in 0..100_000_u32 {
+            let peer = Some(Ipv4Addr::from_bits(client).into());
+            let asked = Asked { peer, method: "GET", ..Asked::default() };
+            let begun = limits.begin(&asked, &asked);
+            assert!(matches!(begun, Begin::Settled(Verdict::Pass(_))));
+        }
+        let tallies: Vec<_> = limits.tallies().collect();
+        assert_eq!(tallies.len(), 1);
+        assert_eq!((tallies[0].0, tallies[0].1.allowed), ("default", 100_000));
+    }
+}
