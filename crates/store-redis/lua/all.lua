@@ -63,13 +63,10 @@ local function look(index)
   if not stored then
     return { KEYS[index], false, false, 0, 0, 0, UNTOUCHED }
   end
-  local s, x, y = string.match(stored, '^1 (%d+) (%d+) (%d+)$')
-  if s then
-    -- Adding makes them numbers, quicker than `tonumber`.
-    s, x, y = s + 0, x + 0, y + 0
-    if s < EXACT and x < 4294967296 and y < 4294967296 then
-      return { KEYS[index], stored, s, x, y, 0, UNTOUCHED }
-    end
+  local is_ours, at, a, b
+  --# parse
+  if is_ours then
+    return { KEYS[index], stored, at, a, b, 0, UNTOUCHED }
   end
   return { KEYS[index], stored, false, 0, 0, 0, FOREIGN }
 end

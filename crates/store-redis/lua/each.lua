@@ -16,7 +16,7 @@ local values = redis.pcall('MGET', unpack(keys))
 if values.err then
   return values
 end
-local match, pcall = string.match, redis.pcall
+local pcall = redis.pcall
 --# tools
 
 local reply = { now, 1 }
@@ -35,11 +35,7 @@ while index < count do
     local at, a, b
     local is_ours = true
     if stored then
-      local s, x, y = match(stored, '^1 (%d+) (%d+) (%d+)$')
-      if s then
-        at, a, b = s + 0, x + 0, y + 0
-      end
-      is_ours = s and at < EXACT and a < 4294967296 and b < 4294967296
+      --# parse
     end
     local spent = 0
     if is_ours then

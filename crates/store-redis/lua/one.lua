@@ -21,11 +21,9 @@ if operation == 'p' then
 end
 local at, a, b
 if stored then
-  local s, x, y = string.match(stored, '^1 (%d+) (%d+) (%d+)$')
-  if s then
-    at, a, b = s + 0, x + 0, y + 0
-  end
-  if not (s and at < EXACT and a < 4294967296 and b < 4294967296) then
+  local is_ours
+  --# parse
+  if not is_ours then
     return { -1, now, stored }
   end
 elseif operation == 'g' then

@@ -198,7 +198,7 @@ impl RedisStoreBuilder {
     }
 
     /// Whether requests that come faster than they are answered share script calls. By default they
-    /// do, above 32 under way.
+    /// do, when 4 are under way.
     ///
     /// A request is sent by itself while few are under way, and a lone one never waits for others.
     /// Without this, each is a script call of its own however many there are.

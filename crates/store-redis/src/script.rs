@@ -137,6 +137,7 @@ impl Blocks {
             "rested" => self.rested,
             "numbers" => lua!("blocks/numbers"),
             "time" => lua!("blocks/time"),
+            "parse" => lua!("blocks/parse"),
             "expiry" => lua!("blocks/expiry"),
             "rearm" => lua!("blocks/rearm"),
             "text" => lua!("blocks/text"),

@@ -4,6 +4,6 @@
 -- In the source `--#` and a name stand for the block of that name, which works on the variables around
 -- it. Blocks are no functions, since making functions at every call costs as much as deciding does.
 local EXACT = 9007199254740992
-local format = string.format
+local format, match = string.format, string.match
 -- The expiry in milliseconds that was last made into text, and that text.
 local last_ms, last_value
