@@ -82,6 +82,14 @@ impl From<DecideError> for Cause {
     }
 }
 
+/// What a limit is to be asked, for a key that is known.
+struct Known {
+    decider: Decider,
+    key: RequestKey,
+    cost: u32,
+    about: Arc<About>,
+}
+
 impl Known {
     /// The question to the limiter, if it is a shared one.
     fn ask(&self) -> Option<Ask<'_, RequestKey>> {
@@ -114,9 +122,9 @@ impl Plan {
         if !self.asked.iter().all(is_now) {
             return Err(self);
         }
-        // Nothing in it waits, so the first poll is the last.
-        Ok(at_once(self.decide())
-            .unwrap_or_else(|| Decided { answers: SmallVec::new(), trouble: None }))
+        // Nothing in it waits, so the first poll is the last. To go on without an answer would be to
+        // let the request pass.
+        Ok(at_once(self.decide()).expect("limiters of this process answer at once"))
     }
 
     /// What the limits say.
@@ -143,14 +151,6 @@ impl Plan {
             None => one_by_one(known).await,
         }
     }
-}
-
-/// What a limit is to be asked, for a key that is known.
-struct Known {
-    decider: Decider,
-    key: RequestKey,
-    cost: u32,
-    about: Arc<About>,
 }
 
 /// The decisions of the store that all share, if they share one that can decide on them together. A
