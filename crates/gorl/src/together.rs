@@ -104,7 +104,9 @@ impl AsyncLimiter {
                     ask.limiter.asking.counters.decided(decision);
                 }
             }
-            Err(DecideError::Store(_)) => first.limiter.asking.counters.failed(),
+            Err(DecideError::Store(error)) if error.kind() != StoreErrorKind::Unsupported => {
+                first.limiter.asking.counters.failed();
+            }
             Err(_) => {}
         }
         answer
@@ -125,7 +127,10 @@ impl Asking {
             Err(DecideError::Store(error)) => Some(error),
             _ => None,
         };
-        self.note(failure, probe);
+        // What cannot be asked says nothing of the store, and another may probe it.
+        if failure.is_none_or(|error| error.kind() != StoreErrorKind::Unsupported) {
+            self.note(failure, probe);
+        }
         answer?;
         let decisions: Option<Vec<Decision>> = decisions.into_iter().collect();
         Ok(decisions.ok_or_else(|| StoreError::new(StoreErrorKind::Other))?)

@@ -62,6 +62,8 @@ fn limiters_of_different_stores_cannot_be_asked_together() {
     let error = check([&limiters[0], &limiters[1]], 1).expect_err("two stores");
     let DecideError::Store(error) = error else { panic!("{error:?}") };
     assert_eq!(error.kind(), StoreErrorKind::Unsupported);
+    // Nobody was asked, so nobody failed.
+    assert_eq!(limiters[0].stats(), gorl::Stats::default());
     assert!(block_on(AsyncLimiter::check_all::<&str>(&[])).expect("nothing").is_empty());
 }
 
