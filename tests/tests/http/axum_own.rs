@@ -227,3 +227,31 @@ fn a_key_is_the_limits_name_and_its_parts_however_the_limit_is_asked() {
     limiter.reset(("api", peer));
     assert_eq!(limiter.peek(("api", peer)).remaining(), 4);
 }
+
+#[test]
+fn the_service_that_became_ready_is_the_one_that_serves() {
+    use tower::{Layer, Service, ServiceExt, service_fn};
+
+    // It panics if it is called before it was ready for this very call.
+    let guarded = tower::limit::ConcurrencyLimit::new(
+        service_fn(async |_: http::Request<String>| {
+            Ok::<_, std::convert::Infallible>(http::Response::new(String::new()))
+        }),
+        1,
+    );
+    let waits = KeySource::by_async(|_: &Parts| async {
+        tokio::task::yield_now().await;
+        Some("key")
+    });
+    for key in [KeySource::everybody(), waits] {
+        let limits = RateLimit::new(Limit::new("test", per_minute(2), key));
+        let mut service = RateLimitLayer::new(limits).layer(guarded.clone());
+        runtime().block_on(async {
+            for status in [200, 200, 429] {
+                let request = http::Request::new(String::new());
+                let response = service.ready().await.expect("ready").call(request).await;
+                assert_eq!(response.expect("answered").status(), status);
+            }
+        });
+    }
+}

@@ -114,3 +114,8 @@ fn what_is_allowed_or_not_the_stores_own_is_not_kept() {
         assert!(cache.look(&request, 0).is_err());
     }
 }
+
+#[test]
+fn an_entry_takes_what_the_documentation_says() {
+    assert!((120..=135).contains(&size_of::<Option<super::Entry>>()));
+}
