@@ -4,6 +4,8 @@
 #[cfg(doctest)]
 mod book;
 mod driver;
+mod memcached_server;
+mod postgres_server;
 mod proxy;
 mod redis_cluster;
 mod redis_driver;
@@ -13,6 +15,8 @@ mod scratch;
 mod vectors;
 
 pub use driver::{CoreDriver, Driver, LimiterDriver, ModelDriver, StoreDriver, on_every_engine};
+pub use memcached_server::MemcachedServer;
+pub use postgres_server::PostgresServer;
 pub use proxy::Proxy;
 pub use redis_cluster::{RedisCluster, count_keys, wait};
 pub use redis_driver::{RedisDriver, runtime};

@@ -71,5 +71,7 @@ pub use step::{
     CostExceedsLimit, check_cost, decide, decide_adopted, give_back, is_rested, peek, rested_at,
     spent_at,
 };
-pub use store::{Action, DecideError, LocalStore, Request, Store, StoreError, StoreErrorKind};
+pub use store::{
+    Action, DecideError, LocalStore, Request, Scope, Store, StoreError, StoreErrorKind,
+};
 pub use strategy::{Strategy, UnknownStrategy};

@@ -132,6 +132,27 @@ pub enum DecideError {
     Store(#[from] StoreError),
 }
 
+/// Among whom a store's counts are exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Scope {
+    /// Among the callers in this process. What other processes spend is not counted.
+    Process,
+    /// Among all processes that use the same store.
+    Shared,
+}
+
+impl Scope {
+    /// The snake-case name, for logs and metric labels.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Process => "process",
+            Self::Shared => "shared",
+        }
+    }
+}
+
 /// A place that keeps states and decides on them, one key at a time.
 ///
 /// A store serialises the decisions of one key: N callers of a policy with limit L never see more
@@ -191,6 +212,12 @@ pub trait Store: Send + Sync {
     fn reset(&self, key: KeyRef<'_>) -> impl Future<Output = Result<(), StoreError>> + Send {
         let _ = key;
         async { Err(StoreError::new(StoreErrorKind::Unsupported)) }
+    }
+
+    /// Among whom the counts are exact. Unless a store says otherwise it promises no more than that
+    /// its own callers are counted together.
+    fn scope(&self) -> Scope {
+        Scope::Process
     }
 
     /// Tells the store that `new` has taken the place of `old` for the keys that `old` applied to.

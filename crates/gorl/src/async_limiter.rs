@@ -3,7 +3,9 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use gorl_core::{Action, DecideError, Decision, Key, KeyRef, Policy, Request, Store, StoreError};
+use gorl_core::{
+    Action, DecideError, Decision, Key, KeyRef, Policy, Request, Scope, Store, StoreError,
+};
 
 use crate::asking::Asking;
 use crate::{AsyncLimiterBuilder, Breaker, DynStore, Stats};
@@ -228,6 +230,12 @@ impl AsyncLimiter {
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.asking.counters.read()
+    }
+
+    /// Among whom the counts are exact while the store answers.
+    #[must_use]
+    pub fn scope(&self) -> Scope {
+        self.asking.store.scope_dyn()
     }
 
     /// The circuit breaker, if there is one.

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use gorl_core::{DecideError, Decision, KeyRef, Policy, Request, Store, StoreError};
+use gorl_core::{DecideError, Decision, KeyRef, Policy, Request, Scope, Store, StoreError};
 
 /// A boxed future that borrows from its arguments.
 type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -38,6 +38,9 @@ pub trait DynStore: Send + Sync {
     /// [`Store::reset`].
     fn reset_dyn<'a>(&'a self, key: KeyRef<'a>) -> Boxed<'a, Result<(), StoreError>>;
 
+    /// [`Store::scope`].
+    fn scope_dyn(&self) -> Scope;
+
     /// [`Store::policy_replaced`].
     fn policy_replaced_dyn(&self, old: &Policy, new: &Policy);
 }
@@ -61,6 +64,10 @@ impl<S: Store> DynStore for S {
 
     fn reset_dyn<'a>(&'a self, key: KeyRef<'a>) -> Boxed<'a, Result<(), StoreError>> {
         Box::pin(self.reset(key))
+    }
+
+    fn scope_dyn(&self) -> Scope {
+        self.scope()
     }
 
     fn policy_replaced_dyn(&self, old: &Policy, new: &Policy) {

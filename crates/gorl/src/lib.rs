@@ -43,6 +43,8 @@
 //! - `redis`: `RedisStore`, whose counts many processes share, for [`AsyncLimiter`]. It counts in
 //!   microseconds and needs tokio. With `redis-tls`, `redis-pool` and `redis-client` it has TLS, can
 //!   take connections out of a pool, and can be made from a client that you already have.
+//! - `custom`: [`Cas`](https://docs.rs/gorl-store-custom) and `Locked`, two easy roads to a store over
+//!   a server of your own.
 //!
 //! [`AsyncLimiter`] runs over any [`Store`], such as one that many processes share; its `check` is
 //! awaited and returns a `Result`. What a request gets while the store is gone is for the
@@ -92,8 +94,12 @@ pub use failure_policy::FailurePolicy;
 pub use failure_policy::LocalShare;
 pub use gorl_core::{
     Action, Clock, CostExceedsLimit, DecideError, Decision, Figures, Key, KeyPart, KeyRef,
-    LocalStore, ManualClock, Origin, Part, Policy, PolicyError, Request, Store, StoreError,
+    LocalStore, ManualClock, Origin, Part, Policy, PolicyError, Request, Scope, Store, StoreError,
     StoreErrorKind, Strategy, Tick, UnknownStrategy,
+};
+#[cfg(feature = "custom")]
+pub use gorl_store_custom::{
+    Cas, CasBackend, KvBackend, Loaded, Locked, Options as CustomOptions, Value, ValueError,
 };
 #[cfg(feature = "memory")]
 pub use gorl_store_mem::{MemoryStore, MemoryStoreBuilder, SystemClock};

@@ -1,10 +1,7 @@
 //! Keys of Redis: readable where that is possible, and never two for one or one for two.
 
-use std::fmt::Write;
-use std::net::IpAddr;
-
 use gorl_core::{KeyRef, Part, Strategy};
-use sha2::{Digest, Sha256};
+use gorl_key_text::KeyText;
 
 /// How keys are written.
 #[derive(Clone, Debug)]
@@ -21,9 +18,6 @@ pub(crate) const MAX_PREFIX: usize = 256;
 
 /// The longest readable part; what is longer is hashed.
 const MAX_READABLE: usize = 200;
-
-/// How much of the digest is used: 160 bits, of which nobody finds a second key that has them.
-const DIGEST_BYTES: usize = 20;
 
 impl Layout {
     /// The key that a strategy counts in: prefix, strategy with the version of the layout, parts.
@@ -66,78 +60,8 @@ impl Layout {
 
     /// The parts as they are, if that is at most so long, or a digest of them.
     fn text(&self, parts: &[Part<'_>], most: usize) -> String {
-        let readable = if self.hash_all { None } else { readable(parts, most) };
-        readable.unwrap_or_else(|| hashed(parts))
+        KeyText::new().longest(most).hash_all(self.hash_all).of_parts(parts)
     }
-}
-
-/// The parts as text, if they are short and plain. Text is itself, with what has a meaning here
-/// escaped; `=5`, `=-5` and `=1.2.3.4` are numbers and an address, `[::1]` is an address.
-fn readable(parts: &[Part<'_>], most: usize) -> Option<String> {
-    // No part at all is not the same as one empty part.
-    let mut text = String::from(if parts.is_empty() { "=" } else { "" });
-    for (index, part) in parts.iter().enumerate() {
-        if index > 0 {
-            text.push(':');
-        }
-        match part {
-            Part::Bytes(bytes) => escape(bytes, &mut text)?,
-            Part::Unsigned(number) => write!(text, "={number}").ok()?,
-            Part::Negative(number) => write!(text, "=-{number}").ok()?,
-            Part::Ip(IpAddr::V4(address)) => write!(text, "={address}").ok()?,
-            Part::Ip(IpAddr::V6(address)) => write!(text, "[{address}]").ok()?,
-            _ => return None,
-        }
-        if text.len() > most {
-            return None;
-        }
-    }
-    Some(text)
-}
-
-/// Appends the text, unless it is long or holds a byte that is not printable.
-fn escape(bytes: &[u8], text: &mut String) -> Option<()> {
-    if bytes.len() > MAX_READABLE {
-        return None;
-    }
-    for &byte in bytes {
-        match byte {
-            // Separator and escape, what begins another kind of part, and braces, between which a
-            // cluster would look for what decides on the slot.
-            b':' | b'%' | b'=' | b'[' | b'~' | b'{' | b'}' => write!(text, "%{byte:02x}").ok()?,
-            b' '..=b'~' => text.push(char::from(byte)),
-            _ => return None,
-        }
-    }
-    Some(())
-}
-
-/// A digest of the parts, each with its kind and length, so that none runs into the next.
-fn hashed(parts: &[Part<'_>]) -> String {
-    let mut digest = Sha256::new();
-    for part in parts {
-        match part {
-            Part::Bytes(bytes) => feed(&mut digest, 0, bytes),
-            Part::Unsigned(number) => feed(&mut digest, 1, &number.to_be_bytes()),
-            Part::Negative(number) => feed(&mut digest, 2, &number.to_be_bytes()),
-            Part::Ip(IpAddr::V4(address)) => feed(&mut digest, 3, &address.octets()),
-            Part::Ip(IpAddr::V6(address)) => feed(&mut digest, 4, &address.octets()),
-            // A kind of part that this version does not know is told apart by how it is shown.
-            other => feed(&mut digest, u8::MAX, format!("{other:?}").as_bytes()),
-        }
-    }
-    let mut text = String::from("~");
-    for byte in digest.finalize().iter().take(DIGEST_BYTES) {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
-}
-
-fn feed(digest: &mut Sha256, kind: u8, bytes: &[u8]) {
-    digest.update([kind]);
-    digest.update((bytes.len() as u64).to_be_bytes());
-    digest.update(bytes);
 }
 
 #[cfg(test)]
@@ -213,7 +137,7 @@ mod tests {
         for odd in [&b"\xff"[..], b"a\0b", b"a\n", "é".as_bytes(), &long, &colons] {
             let hashed = key(odd.to_vec());
             assert!(hashed.starts_with("gorl:tb1:~"), "{hashed}");
-            assert_eq!(hashed.len(), "gorl:tb1:~".len() + 2 * DIGEST_BYTES);
+            assert_eq!(hashed.len(), "gorl:tb1:~".len() + 40);
         }
         let longest = Layout { prefix: "p".repeat(MAX_PREFIX), hash_all: false, tag_first: false };
         for length in 0..400 {
@@ -224,46 +148,5 @@ mod tests {
         let secret = Layout { hash_all: true, ..layout() };
         let hashed = secret.key(Strategy::FixedWindow, KeyRef::new(&"token".parts()));
         assert!(hashed.starts_with("gorl:fw1:~") && !hashed.contains("token"));
-    }
-
-    #[test]
-    fn different_keys_are_written_differently_readable_and_hashed() {
-        let bytes = |text: &'static str| Part::Bytes(text.as_bytes());
-        let v4 = Ipv4Addr::new(1, 2, 3, 4);
-        let keys: Vec<Vec<Part<'_>>> = vec![
-            vec![],
-            vec![bytes("")],
-            vec![bytes(""), bytes("")],
-            vec![bytes("a"), bytes("")],
-            vec![bytes(""), bytes("a")],
-            vec![bytes("a")],
-            vec![bytes("a:b"), bytes("c")],
-            vec![bytes("a"), bytes("b:c")],
-            vec![bytes("a"), bytes("b"), bytes("c")],
-            vec![bytes("a%3ab"), bytes("c")],
-            vec![bytes("=")],
-            vec![bytes("5")],
-            vec![bytes("=5")],
-            vec![Part::Unsigned(5)],
-            vec![Part::Negative(5)],
-            vec![bytes("1.2.3.4")],
-            vec![Part::Ip(v4.into())],
-            vec![Part::Ip(v4.to_ipv6_mapped().into())],
-            vec![Part::Unsigned(0x0102_0304)],
-            vec![bytes("[::1]")],
-            vec![Part::Ip(Ipv6Addr::LOCALHOST.into())],
-            vec![bytes("~")],
-            vec![bytes("{a}")],
-            vec![bytes("a\0b")],
-            vec![bytes("a\0"), bytes("b")],
-        ];
-        for hash_all in [false, true] {
-            let layout = Layout { hash_all, ..layout() };
-            let written = |key: &Vec<Part<'_>>| layout.key(Strategy::FixedWindow, KeyRef::new(key));
-            let mut all: Vec<String> = keys.iter().map(written).collect();
-            all.sort();
-            all.dedup();
-            assert_eq!(all.len(), keys.len(), "hash_all: {hash_all}");
-        }
     }
 }

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use gorl_core::{
-    DecideError, Decision, KeyRef, Policy, Request, Store, StoreError, StoreErrorKind, check_cost,
+    DecideError, Decision, KeyRef, Policy, Request, Scope, Store, StoreError, StoreErrorKind,
+    check_cost,
 };
 use redis::{Cmd, Value};
 
@@ -185,6 +186,10 @@ impl Store for RedisStore {
             return Ok(());
         }
         self.reset_together(&keys).await
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Shared
     }
 }
 

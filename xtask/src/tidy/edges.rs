@@ -5,7 +5,7 @@ use crate::metadata::{Dependency, Package, Workspace};
 
 /// Reports each dependency that does not point down the layers.
 ///
-/// The order is `core ← store-* ← gorl ← http ← integrations ← cli`, where a crate may skip layers and
+/// The order is `core ← key-text ← store-* ← gorl ← http ← integrations ← cli`, where a crate may skip layers and
 /// never takes one of its own. The testkit stands aside: it may take the core and the facade, any
 /// crate may test with it, and only the tests of several crates may ship with it.
 pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
@@ -43,12 +43,13 @@ fn is_allowed(from: &str, to: &str, dev: bool) -> bool {
 fn layer(package: &str) -> Option<u8> {
     match package {
         "gorl-core" => Some(0),
-        "gorl" => Some(2),
-        "gorl-http" => Some(3),
-        "gorl-cli" => Some(5),
+        "gorl-key-text" => Some(1),
+        "gorl" => Some(3),
+        "gorl-http" => Some(4),
+        "gorl-cli" => Some(6),
         "gorl-tests" | "xtask" => None,
-        store if store.starts_with("gorl-store-") => Some(1),
-        _ => Some(4),
+        store if store.starts_with("gorl-store-") => Some(2),
+        _ => Some(5),
     }
 }
 

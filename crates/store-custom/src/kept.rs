@@ -1,0 +1,53 @@
+//! What a request makes of what is kept: the answer, and what to write in its place.
+
+use std::time::Duration;
+
+use gorl_core::{Action, CostExceedsLimit, Decision, Request, State, Strategy, decide, peek};
+
+use crate::Value;
+use crate::options::expires_in;
+use crate::value::{at_rest, decode, encode};
+
+/// What to write, and in how long the backend may forget it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Write {
+    pub(crate) value: Value,
+    pub(crate) expires_in: Duration,
+}
+
+/// The decision on a request, and what to write if it changes something.
+pub(crate) fn decided(
+    request: &Request<'_>,
+    kept: Option<Value>,
+    now: u64,
+) -> Result<(Decision, Option<Write>), CostExceedsLimit> {
+    let Request { policy, cost, action, .. } = *request;
+    let state = kept.map(decode);
+    let decision = match action {
+        Action::Take => decide(policy, state, now, cost)?,
+        Action::Peek => peek(policy, state, now, cost)?,
+    };
+    let write = decision.changes_state().then(|| write(request, decision.state(), now));
+    Ok((decision, write))
+}
+
+/// What to write when a cost is given back; nothing if that changes nothing.
+pub(crate) fn given_back(request: &Request<'_>, kept: Option<Value>, now: u64) -> Option<Write> {
+    let state = decode(kept?);
+    let after = gorl_core::give_back(request.policy, state, now, request.cost);
+    let after = after.unwrap_or(at_rest(request.policy.strategy()));
+    (after != state).then(|| write(request, after, now))
+}
+
+/// What to write to forget a key; nothing if nothing is kept.
+pub(crate) fn forgotten(strategy: Strategy, kept: Option<Value>) -> Option<Write> {
+    let value = encode(at_rest(strategy));
+    (kept? != value).then_some(Write { value, expires_in: FORGOTTEN })
+}
+
+/// How long a key that was reset is kept; nothing depends on it.
+const FORGOTTEN: Duration = Duration::from_secs(1);
+
+fn write(request: &Request<'_>, state: State, now: u64) -> Write {
+    Write { value: encode(state), expires_in: expires_in(request.policy, state, now) }
+}
