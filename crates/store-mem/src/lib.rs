@@ -21,6 +21,7 @@ mod shard;
 mod store;
 mod sync;
 mod table;
+mod together;
 
 pub use builder::MemoryStoreBuilder;
 pub use clock::SystemClock;

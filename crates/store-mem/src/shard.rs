@@ -10,7 +10,7 @@ use crate::table::{Entry, EntryWords, PolicyId, Slot, Table, policy_of, set_stat
 
 /// Entries that move to the new table with each key that is added, while a table is being
 /// replaced; enough to be done long before the new one is full.
-const MOVED_PER_INSERT: usize = 32;
+pub(super) const MOVED_PER_INSERT: usize = 32;
 
 /// A table that grows is replaced when seven eighths of its slots are taken.
 const GROW_AT_EIGHTHS: usize = 7;
@@ -141,21 +141,34 @@ impl Shard {
             }
             return decision;
         };
-        let entry = self.table.entry(slot);
-        let state = if self.policies.is(entry.policy(), policy) {
-            Some(entry.state)
-        } else {
-            self.policies.read_as(&entry, policy)
-        };
+        let state = self.state_as(policy, slot);
         let decision = step(policy, state, now, ask.cost, ask.action);
         if decision.changes_state() {
+            let entry = self.table.entry(slot);
             self.rewrite(slot, &entry, policy, ask, decision.state());
         }
         decision
     }
 
+    /// The state of an entry as the policy reads it.
+    pub(super) fn state_as(&self, policy: &Policy, slot: Slot) -> Option<State> {
+        let entry = self.table.entry(slot);
+        if self.policies.is(entry.policy(), policy) {
+            Some(entry.state)
+        } else {
+            self.policies.read_as(&entry, policy)
+        }
+    }
+
     /// Writes the state of an entry that now counts under the policy of the question.
-    fn rewrite(&mut self, slot: Slot, entry: &Entry, policy: &Policy, ask: &Ask, state: State) {
+    pub(super) fn rewrite(
+        &mut self,
+        slot: Slot,
+        entry: &Entry,
+        policy: &Policy,
+        ask: &Ask,
+        state: State,
+    ) {
         let mut id = entry.policy();
         if !self.policies.is(id, policy) {
             self.policies.release(id);
@@ -167,22 +180,28 @@ impl Shard {
     fn insert(&mut self, policy: &Policy, ask: &Ask, state: State, room: &Room, after: &mut After) {
         self.sweep_some(ask.now, room);
         self.move_some(MOVED_PER_INSERT, after);
-        if !self.make_room(ask, room) {
+        if self.make_room(ask, room, 0) {
+            self.add(policy, ask, state);
+        } else {
             after.needs_room = true;
-            return;
         }
+    }
+
+    /// Adds an entry for which there is room.
+    pub(super) fn add(&mut self, policy: &Policy, ask: &Ask, state: State) {
         let id = self.policies.enlist(policy);
         self.table.put(Entry::new(ask.print, id, state));
     }
 
-    /// Sees to it that one more entry fits, in this table and in the store as a whole.
-    fn make_room(&mut self, ask: &Ask, room: &Room) -> bool {
+    /// Sees to it that one more entry fits besides `pending` others, in this table and in the store as
+    /// a whole.
+    pub(super) fn make_room(&mut self, ask: &Ask, room: &Room, pending: usize) -> bool {
         if self.grows {
-            let wanted = self.table.len() + 1;
+            let wanted = self.table.len() + pending + 1;
             if wanted * 8 > self.table.slots() * GROW_AT_EIGHTHS {
                 self.grow();
             }
-        } else if self.table.len() * FULL_OF >= self.table.slots() * (FULL_OF - 1)
+        } else if (self.table.len() + pending) * FULL_OF >= self.table.slots() * (FULL_OF - 1)
             && !self.evict(ask.print, ask.now, room)
         {
             return false;
@@ -255,7 +274,7 @@ impl Shard {
     }
 
     /// Looks a key up in the table, and fetches it from the old one if it is still there.
-    fn find(&mut self, print: Fingerprint) -> Option<Slot> {
+    pub(super) fn find(&mut self, print: Fingerprint) -> Option<Slot> {
         let found = self.table.find(print);
         let Some(old) = self.old.as_mut().filter(|_| found.is_none()) else {
             return found;
@@ -349,7 +368,13 @@ fn counts_nanos(policy: &Policy) -> bool {
 }
 
 #[inline(always)]
-fn step(policy: &Policy, state: Option<State>, now: u64, cost: u32, action: Action) -> Decision {
+pub(super) fn step(
+    policy: &Policy,
+    state: Option<State>,
+    now: u64,
+    cost: u32,
+    action: Action,
+) -> Decision {
     let decision = decide_adopted(policy, state, now, cost);
     match action {
         Action::Take => decision,

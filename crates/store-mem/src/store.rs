@@ -163,8 +163,8 @@ impl MemoryStore {
 
     /// The store is full and the key's own shard is empty: another one gives something up.
     #[cold]
-    fn make_room_elsewhere(&self, print: Fingerprint, now: u64) {
-        let own = print.shard(self.shards.len() - 1);
+    pub(crate) fn make_room_elsewhere(&self, print: Fingerprint, now: u64) {
+        let own = self.place(print);
         for step in 1..self.shards.len() {
             let shard = &self.shards[(own + step) % self.shards.len()];
             if shard.lock().evict(print, now, &self.room) {
@@ -244,10 +244,32 @@ impl MemoryStore {
         self.clock.now_ns()
     }
 
+    pub(crate) fn fingerprint(&self, parts: &[Part<'_>]) -> Fingerprint {
+        self.secret.fingerprint(parts)
+    }
+
+    pub(crate) fn room(&self) -> &Room {
+        &self.room
+    }
+
+    /// The number of a key's shard. There is a power of two of them, and at least one.
+    #[inline]
+    pub(crate) fn place(&self, print: Fingerprint) -> usize {
+        print.shard(self.shards.len() - 1)
+    }
+
+    pub(crate) fn lock(&self, place: usize) -> Guard<'_, Shard> {
+        self.shards[place].lock()
+    }
+
+    /// Tells where the table of a shard lies now.
+    pub(crate) fn point_at(&self, place: usize, shard: &Shard) {
+        shard.point(&self.shards[place].hint);
+    }
+
     #[inline]
     fn shard(&self, print: Fingerprint) -> &Locked {
-        // The number of shards is a power of two and at least one.
-        &self.shards[print.shard(self.shards.len() - 1)]
+        &self.shards[self.place(print)]
     }
 }
 
@@ -290,6 +312,14 @@ impl LocalStore for MemoryStore {
 impl Store for MemoryStore {
     async fn decide(&self, request: Request<'_>) -> Result<Decision, DecideError> {
         Ok(self.decide_now(request)?)
+    }
+
+    async fn decide_all(
+        &self,
+        requests: &[Request<'_>],
+        decisions: &mut [Option<Decision>],
+    ) -> Result<(), DecideError> {
+        self.decide_all_now(requests, decisions)
     }
 
     async fn give_back(&self, request: Request<'_>) -> Result<(), StoreError> {

@@ -115,7 +115,7 @@ fn assert_room_is_right(subject: &Subject, policy: &Policy, keys: [u32; 2], capa
 }
 
 /// Two keys in different shards of a store of two.
-fn keys_of_two_shards() -> [u32; 2] {
+pub(crate) fn keys_of_two_shards() -> [u32; 2] {
     let found = Arc::new(Mutex::new(None));
     let result = Arc::clone(&found);
     explore(move || {

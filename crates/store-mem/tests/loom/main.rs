@@ -8,6 +8,7 @@ mod capacity;
 mod counting;
 mod policies;
 mod sweeping;
+mod together;
 
 use std::sync::Arc;
 use std::time::Duration;

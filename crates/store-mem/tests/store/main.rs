@@ -5,6 +5,7 @@ mod capacity;
 mod equal;
 mod policies;
 mod sweeping;
+mod together;
 
 use std::sync::Arc;
 use std::time::Duration;
