@@ -102,11 +102,15 @@ impl Asking {
     /// Replaces the policy.
     pub(crate) fn set_policy(&self, policy: Policy) {
         let old = self.policy.swap(Arc::new(policy));
-        if *old == policy {
-            return;
+        if *old != policy {
+            self.policy_replaced(&old, &policy);
         }
-        self.store.policy_replaced_dyn(&old, &policy);
-        self.fallback.policy_replaced(&old, &policy);
+    }
+
+    /// Tells all who keep something that another policy applies.
+    pub(crate) fn policy_replaced(&self, old: &Policy, new: &Policy) {
+        self.store.policy_replaced_dyn(old, new);
+        self.fallback.policy_replaced(old, new);
         if let Some(cache) = &self.cache {
             cache.policy_replaced();
         }

@@ -69,6 +69,7 @@
 mod asking;
 mod async_limiter;
 mod async_limiter_builder;
+mod async_resource_limiter;
 mod breaker;
 mod denial_cache;
 mod dyn_store;
@@ -78,14 +79,21 @@ mod fallback;
 mod limiter;
 #[cfg(feature = "memory")]
 mod limiter_builder;
+mod multi_decision;
+mod multi_policy;
 #[cfg(feature = "redis")]
 mod owned_key;
+#[cfg(feature = "memory")]
+mod resource_limiter;
+mod resource_names;
+mod resource_policies;
 mod stats;
 mod steady_clock;
 mod together;
 
 pub use async_limiter::AsyncLimiter;
 pub use async_limiter_builder::AsyncLimiterBuilder;
+pub use async_resource_limiter::{AsyncResourceLimiter, AsyncResourceLimiterBuilder};
 pub use breaker::{Breaker, BreakerState};
 pub use denial_cache::DenialCache;
 pub use dyn_store::DynStore;
@@ -109,6 +117,11 @@ pub use gorl_store_redis::{RedisStore, RedisStoreBuilder};
 pub use limiter::Limiter;
 #[cfg(feature = "memory")]
 pub use limiter_builder::LimiterBuilder;
+pub use multi_decision::MultiDecision;
+pub use multi_policy::{MultiPolicy, MultiPolicyError};
+#[cfg(feature = "memory")]
+pub use resource_limiter::{ResourceLimiter, ResourceLimiterBuilder};
+pub use resource_policies::ResourcePolicies;
 pub use stats::Stats;
 pub use together::Ask;
 

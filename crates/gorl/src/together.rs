@@ -91,29 +91,87 @@ impl AsyncLimiter {
         for request in &requests {
             check_cost(request.policy, request.cost)?;
         }
-        let answer = first.limiter.asking.ask_all(&requests).await;
-        let answer = match answer {
-            Err(DecideError::Store(error)) if error.kind() != StoreErrorKind::Unsupported => {
-                without_store(asks, &requests, &error)
-            }
-            answer => answer,
-        };
-        match &answer {
-            Ok(decisions) => {
-                for (ask, decision) in asks.iter().zip(decisions) {
-                    ask.limiter.asking.counters.decided(decision);
-                }
-            }
-            Err(DecideError::Store(error)) if error.kind() != StoreErrorKind::Unsupported => {
-                first.limiter.asking.counters.failed();
-            }
-            Err(_) => {}
-        }
-        answer
+        let askings: Vec<&Asking> = asks.iter().map(|ask| &*ask.limiter.asking).collect();
+        decide_all(&askings, &requests).await
     }
 }
 
+/// Decides on requests to several limiters over one store, of which there is at least one, and counts
+/// what came of it.
+async fn decide_all(
+    askings: &[&Asking],
+    requests: &[Request<'_>],
+) -> Result<Vec<Decision>, DecideError> {
+    let first = askings[0];
+    let answer = match first.ask_all(requests).await {
+        Err(DecideError::Store(error)) if error.kind() != StoreErrorKind::Unsupported => {
+            without_store(askings, requests, &error)
+        }
+        answer => answer,
+    };
+    match &answer {
+        Ok(decisions) => {
+            for (asking, decision) in askings.iter().zip(decisions) {
+                asking.counters.decided(decision);
+            }
+        }
+        Err(DecideError::Store(error)) if error.kind() != StoreErrorKind::Unsupported => {
+            first.counters.failed();
+        }
+        Err(_) => {}
+    }
+    answer
+}
+
 impl Asking {
+    /// Decides on several requests, of which there is at least one: nothing is spent unless all admit.
+    ///
+    /// A store that cannot decide on them together is asked for one after the other, and what was spent
+    /// before one denied is given back; who asks in between may find it spent.
+    pub(crate) async fn decide_together(
+        self: &Arc<Self>,
+        requests: &[Request<'_>],
+    ) -> Result<Vec<Decision>, DecideError> {
+        for request in requests {
+            check_cost(request.policy, request.cost)?;
+        }
+        let askings = vec![&**self; requests.len()];
+        match decide_all(&askings, requests).await {
+            Err(DecideError::Store(error)) if error.kind() == StoreErrorKind::Unsupported => {
+                self.one_by_one(requests).await
+            }
+            answer => answer,
+        }
+    }
+
+    async fn one_by_one(
+        self: &Arc<Self>,
+        requests: &[Request<'_>],
+    ) -> Result<Vec<Decision>, DecideError> {
+        let mut decisions: Vec<Decision> = Vec::with_capacity(requests.len());
+        let mut refused = None;
+        for request in requests {
+            let is_denied = decisions.iter().any(|decision| !decision.is_allowed());
+            let action = if is_denied { Action::Peek } else { request.action };
+            match self.decide(Request { action, ..*request }).await {
+                Ok(decision) => decisions.push(decision),
+                Err(error) => {
+                    refused = Some(error);
+                    break;
+                }
+            }
+        }
+        if refused.is_some() || decisions.iter().any(|decision| !decision.is_allowed()) {
+            for (request, decision) in requests.iter().zip(&mut decisions) {
+                // That it cannot is in the totals; the request is answered all the same.
+                if decision.changes_state() && self.give_back(*request).await.is_ok() {
+                    *decision = decision.unspent();
+                }
+            }
+        }
+        refused.map_or(Ok(decisions), Err)
+    }
+
     /// The store's decisions on all, unless the breaker keeps it from being asked.
     async fn ask_all(&self, requests: &[Request<'_>]) -> Result<Vec<Decision>, DecideError> {
         let probe = match self.pass() {
@@ -139,16 +197,15 @@ impl Asking {
 
 /// What the failure policies make of it: each for its own limiter, and nothing is spent unless all
 /// admit.
-fn without_store<K>(
-    asks: &[Ask<'_, K>],
+fn without_store(
+    askings: &[&Asking],
     requests: &[Request<'_>],
     error: &StoreError,
 ) -> Result<Vec<Decision>, DecideError> {
     let mut decisions = Vec::with_capacity(requests.len());
     let mut refused = None;
-    for (ask, request) in asks.iter().zip(requests) {
-        let fallback = &ask.limiter.asking.fallback;
-        match fallback.decide(*request, again(error)) {
+    for (asking, request) in askings.iter().zip(requests) {
+        match asking.fallback.decide(*request, again(error)) {
             Ok(decision) => decisions.push(decision),
             Err(error) => {
                 refused = Some(error);
@@ -157,10 +214,11 @@ fn without_store<K>(
         }
     }
     if refused.is_some() || !decisions.iter().all(Decision::is_allowed) {
-        let admitted = asks.iter().zip(requests).zip(&mut decisions);
-        for ((ask, request), decision) in admitted.filter(|(_, decision)| decision.is_allowed()) {
+        let admitted = askings.iter().zip(requests).zip(&mut decisions);
+        for ((asking, request), decision) in admitted.filter(|(_, decision)| decision.is_allowed())
+        {
             // It was counted here, if anywhere, so this cannot fail.
-            let _ = ask.limiter.asking.fallback.give_back(*request, again(error));
+            let _ = asking.fallback.give_back(*request, again(error));
             *decision = decision.unspent();
         }
     }
