@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use gorl::Strategy;
 
-use crate::duration::parse_duration;
+use gorl_config::parse_duration;
 use crate::number::parse_count;
 
 /// Choose a rate-limiting strategy by your own traffic.

@@ -98,7 +98,7 @@ fn header(out: &mut String, report: &Report, heading: &str) {
             )
         }
     };
-    let window = crate::duration::exact(report.window);
+    let window = gorl_config::format_duration(report.window);
     tile("Requests", &grouped(report.requests), &left_out);
     tile("Keys", &grouped(report.keys), "");
     tile(

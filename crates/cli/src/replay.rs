@@ -21,7 +21,7 @@ use std::io::{self, Write};
 use gorl::{Policy, Strategy};
 
 use crate::args::ReplayArgs;
-use crate::duration::exact;
+use gorl_config::format_duration;
 use crate::failure::Failure;
 use crate::html;
 use crate::number::{grouped, printable};
@@ -118,7 +118,7 @@ fn require_arrivals(args: &ReplayArgs, reading: &Reading) -> Result<(), Failure>
 
 /// `60 per 1m`, the part of the policy that all strategies share.
 pub(crate) fn rate(limit: u64, window: std::time::Duration) -> String {
-    format!("{} per {}", grouped(limit), exact(window))
+    format!("{} per {}", grouped(limit), format_duration(window))
 }
 
 #[cfg(test)]

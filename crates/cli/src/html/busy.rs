@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::axis::{self, Mark};
 use super::escape::Escaped;
 use super::{NAME_WIDTH, time_range};
-use crate::duration::exact;
+use gorl_config::format_duration;
 use crate::number::{counted, grouped, short, shortened};
 use crate::replay::{BusyKey, Report, Series};
 use crate::timestamp::format as time;
@@ -26,7 +26,7 @@ pub(crate) fn section(out: &mut String, report: &Report) {
          in all. What each asked for over time, and what it got. \
          <span class=\"legend\"><span><i class=\"admitted\"></i>admitted</span> <span><i class=\"denied\"></i>denied</span></span></p>\n\
          <div class=\"cards\">\n",
-        exact(report.window)
+        format_duration(report.window)
     );
     for key in &report.busy {
         card(out, report, key);
@@ -46,7 +46,7 @@ fn card(out: &mut String, report: &Report, key: &BusyKey) {
         Escaped(&shortened(&name, NAME_WIDTH)),
         counted(key.requests, "request"),
         grouped(key.demand),
-        exact(report.window),
+        format_duration(report.window),
         time_range(series.from_ns, to_ns),
     );
     let marks = axis::marks(series.from_ns, to_ns);
@@ -79,7 +79,7 @@ fn card(out: &mut String, report: &Report, key: &BusyKey) {
     let _ = write!(
         out,
         "<p class=\"unit\">requests in each {}</p>\n</article>\n",
-        exact(Duration::from_nanos(series.bin_ns)),
+        format_duration(Duration::from_nanos(series.bin_ns)),
     );
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::escape::Escaped;
-use crate::duration::exact;
+use gorl_config::format_duration;
 use crate::number::{counted, grouped, short};
 use crate::replay::{Bin, Report};
 
@@ -15,7 +15,7 @@ const LOWEST: u64 = 8;
 
 /// Writes the figure and, for those who want the numbers, its table.
 pub(crate) fn section(out: &mut String, report: &Report) {
-    let window = exact(report.window);
+    let window = format_duration(report.window);
     let bins = &report.histogram;
     let _ = writeln!(
         out,

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use gorl::Strategy;
 
 use super::report::{Report, StrategyReport};
-use crate::duration::{exact, human};
+use crate::duration::human;
+use gorl_config::format_duration;
 use crate::number::{counted, grouped, multiple, percent, shortened};
 
 /// Names longer than this would drown the sentence around them.
@@ -27,7 +28,7 @@ pub(crate) fn lines(report: &Report) -> Vec<String> {
 }
 
 fn nothing_denied(report: &Report) -> String {
-    let window = exact(report.window);
+    let window = format_duration(report.window);
     let (demand, limit) = (grouped(report.busiest_demand), grouped(report.limit));
     if report.busiest_demand > report.limit {
         return format!(
@@ -46,7 +47,7 @@ fn nothing_denied(report: &Report) -> String {
 }
 
 fn demand(report: &Report) -> String {
-    let window = exact(report.window);
+    let window = format_duration(report.window);
     let name = shortened(&report.busiest_name.to_string(), NAME_WIDTH);
     let (limit, most) = (grouped(report.limit), grouped(report.busiest_demand));
     if report.keys == 1 {
@@ -66,7 +67,7 @@ fn demand(report: &Report) -> String {
 }
 
 fn bursts(report: &Report) -> String {
-    let window = exact(report.window);
+    let window = format_duration(report.window);
     let (tight, loose) = extremes(&report.strategies, |strategy| strategy.worst.count);
     let times = |group: &[&StrategyReport]| {
         let count = group.first().map_or(0, |strategy| strategy.worst.count);

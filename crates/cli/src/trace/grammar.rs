@@ -6,7 +6,7 @@ use gorl::{Policy, Strategy};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::duration::parse_duration;
+use gorl_config::parse_duration;
 use crate::engine::Step;
 use crate::json_log::without_position;
 use crate::number::{parse_count, shortened};
