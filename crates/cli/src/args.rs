@@ -7,8 +7,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use gorl::Strategy;
 
-use gorl_config::parse_duration;
 use crate::number::parse_count;
+use gorl_config::parse_duration;
 
 /// Choose a rate-limiting strategy by your own traffic.
 #[derive(Debug, Parser)]
@@ -25,6 +25,8 @@ pub(crate) enum Command {
     // It has many options, and a command line is parsed once.
     Replay(Box<ReplayArgs>),
     Trace(TraceArgs),
+    #[command(subcommand)]
+    Config(ConfigCommand),
 }
 
 /// Replay access logs through every strategy and compare what each would have done
@@ -118,6 +120,30 @@ pub(crate) struct TraceArgs {
     pub(crate) store: String,
 }
 
+/// Check configuration files, and make a schema for editors
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    Check(CheckArgs),
+    /// Print the JSON Schema of configuration files
+    Schema,
+}
+
+/// Read configuration files and tell in words what each resource allows
+///
+/// Reads JSON, YAML and TOML, by the end of the name. Nothing is connected to. With several files all
+/// are read, and the exit status tells whether one has an error.
+#[derive(Debug, Args)]
+#[command(after_help = CHECK_EXAMPLES)]
+pub(crate) struct CheckArgs {
+    /// Files to check
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Tell only what is wrong
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
 fn strategy_parser() -> impl TypedValueParser<Value = Strategy> {
     PossibleValuesParser::new(Strategy::ALL.map(Strategy::as_str))
         .try_map(|name| name.parse::<Strategy>())
@@ -128,6 +154,7 @@ Examples:
   gorl replay access.log                      compare every strategy on this log
   gorl replay access.log --html report.html   the same as a page with charts
   gorl trace < steps.jsonl                    ask one policy, step by step
+  gorl config check limits.yaml               what a configuration allows, in words
 
 Exit status:
   0  done
@@ -194,6 +221,20 @@ A line that is neither, or is longer than 1 MiB (1048576 bytes), ends the run wi
 With --store redis://HOST:PORT/DB the scripts in that server decide, at the times you give. Times
 and windows must then be whole microseconds. The keys have a prefix of their own, drawn at random,
 and are removed at the end."#;
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  What does this allow?
+      gorl config check limits.yaml
+
+  Before a deployment, with the variables of the environment set:
+      REDIS_URL=redis://cache:6379/0 gorl config check --quiet limits.yaml
+
+An error names the file, the line, the field and what would be right:
+  error: limits.yaml: line 5, column 5: resources.login.limt: there is no such field, did you mean
+  `limit`? allowed are strategy, limit, window, burst, rate, limits
+
+`gorl config schema > gorl.schema.json` makes a schema by which editors check and complete files.";
 
 #[cfg(test)]
 mod tests {

@@ -7,6 +7,7 @@ use clap::Parser;
 
 mod access_log;
 mod args;
+mod config;
 mod duration;
 mod engine;
 mod failure;
@@ -37,6 +38,7 @@ pub fn run() -> ExitCode {
     let done = match cli.command {
         Command::Replay(args) => replay::run(&args),
         Command::Trace(args) => trace::run(&args),
+        Command::Config(command) => config::run(&command),
     };
     match done {
         // When its reader has seen enough, as with `| head`, the command has done what was asked.

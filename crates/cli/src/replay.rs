@@ -21,10 +21,10 @@ use std::io::{self, Write};
 use gorl::{Policy, Strategy};
 
 use crate::args::ReplayArgs;
-use gorl_config::format_duration;
 use crate::failure::Failure;
 use crate::html;
 use crate::number::{grouped, printable};
+use gorl_config::format_duration;
 
 use input::Reading;
 use progress::Progress;

@@ -53,7 +53,8 @@ fn routes(document: &Document, policies: &ResourcePolicies) -> Result<Routes, Co
         let inside = |error: ConfigError| error.inside(pattern).inside("routes");
         let names: Vec<&str> = policies.names().collect();
         if !names.contains(&&*resource.value) {
-            let message = format!("`{}`: {}", resource.value, unknown("resource", &resource.value, &names));
+            let message =
+                format!("`{}`: {}", resource.value, unknown("resource", &resource.value, &names));
             return Err(inside(resource.error(message)));
         }
         let added = routes.add(pattern, &resource.value);
@@ -76,7 +77,8 @@ fn multi_policy(
         return one_or_rates(limits, fields, strategy, on_redis);
     };
     if fields.limit.is_some() || fields.window.is_some() || fields.rate.is_some() {
-        let message = "there are `limits` beside `limit`, `window` or `rate`; put all into `limits`";
+        let message =
+            "there are `limits` beside `limit`, `window` or `rate`; put all into `limits`";
         return Err(limits.error(message));
     }
     if let Some(burst) = &fields.burst {
@@ -91,10 +93,13 @@ fn multi_policy(
             None => MultiPolicy::named(&name.value, policy),
             Some(all) => all.and(&name.value, policy),
         };
-        let failed = |error: gorl::MultiPolicyError| inside(name.error(error.to_string()).inside("name"));
+        let failed =
+            |error: gorl::MultiPolicyError| inside(name.error(error.to_string()).inside("name"));
         all = Some(added.map_err(failed)?);
     }
-    all.ok_or_else(|| limits.error("the list is empty; it needs at least one limit").inside("limits"))
+    all.ok_or_else(|| {
+        limits.error("the list is empty; it needs at least one limit").inside("limits")
+    })
 }
 
 fn named(
@@ -113,7 +118,9 @@ fn named(
     let rates = rates(&fields, limit)?;
     match &*rates {
         [rate] => policy(&fields, *rate, limit, on_redis),
-        _ => Err(limit.error("one of several limits has one rate; add another for the next").inside("rate")),
+        _ => Err(limit
+            .error("one of several limits has one rate; add another for the next")
+            .inside("rate")),
     }
 }
 
@@ -132,7 +139,8 @@ fn one_or_rates(
     };
     let rates = rates(&fields, place)?;
     if let ([_, _, ..], Some(burst)) = (&*rates, fields.burst) {
-        let message = "of several rates none has the burst; write them as `limits`, each with its own";
+        let message =
+            "of several rates none has the burst; write them as `limits`, each with its own";
         return Err(burst.error(message).inside("burst"));
     }
     several(&fields, &rates, place, on_redis)
@@ -161,12 +169,14 @@ fn several<T>(
     }
     let mut all: Option<MultiPolicy> = None;
     for rate in rates {
-        let (name, policy) = (format_duration(rate.window), policy(fields, *rate, place, on_redis)?);
+        let (name, policy) =
+            (format_duration(rate.window), policy(fields, *rate, place, on_redis)?);
         let added = match all.take() {
             None => MultiPolicy::named(&name, policy),
             Some(all) => all.and(&name, policy),
         };
-        let failed = |_| place.error(format!("there are two rates for a window of {name}; keep the lower"));
+        let failed =
+            |_| place.error(format!("there are two rates for a window of {name}; keep the lower"));
         all = Some(added.map_err(failed)?);
     }
     all.ok_or_else(|| place.error("there is no rate"))
@@ -229,13 +239,16 @@ fn wrong<T>(error: &PolicyError, fields: &Fields<'_>, place: &Located<T>) -> Con
 
 fn settled(document: Document) -> Result<Settled, ConfigError> {
     let failure = failure(&document)?;
-    let redis = document.redis.map_or_else(|| Ok(RedisOptions::default()), |redis| {
-        if document.redis_url.is_none() {
-            let message = "these options are for Redis, and there is no `redis_url`";
-            return Err(redis.error(message).inside("redis"));
-        }
-        redis_options(redis.value, &failure).map_err(|error| error.inside("redis"))
-    })?;
+    let redis = document.redis.map_or_else(
+        || Ok(RedisOptions::default()),
+        |redis| {
+            if document.redis_url.is_none() {
+                let message = "these options are for Redis, and there is no `redis_url`";
+                return Err(redis.error(message).inside("redis"));
+            }
+            redis_options(redis.value, &failure).map_err(|error| error.inside("redis"))
+        },
+    )?;
     let capacity = match document.memory.and_then(|memory| memory.value.capacity) {
         Some(capacity) if capacity.value == 0 => {
             let message = "capacity must be at least 1; leave it out for none";
@@ -273,7 +286,13 @@ fn failure(document: &Document) -> Result<FailurePolicy, ConfigError> {
             let message = "there are `fail_open` and `failure`; keep `failure`";
             return Err(open.error(message).inside("fail_open"));
         }
-        (Some(open), None) => if open.value { Failure::Open } else { Failure::Closed },
+        (Some(open), None) => {
+            if open.value {
+                Failure::Open
+            } else {
+                Failure::Closed
+            }
+        }
         (None, Some(failure)) => failure.value,
         (None, None) => Failure::Closed,
     };
@@ -301,11 +320,14 @@ fn redis_options(redis: Redis, failure: &FailurePolicy) -> Result<RedisOptions, 
     if let Some(start) = redis.start_degraded.as_ref().filter(|start| start.value)
         && *failure == FailurePolicy::Closed
     {
-        let message = "a service that starts without its store needs `failure: open` or `failure: local`";
+        let message =
+            "a service that starts without its store needs `failure: open` or `failure: local`";
         return Err(start.error(message).inside("start_degraded"));
     }
     let positive = |span: Option<Span>, name: &str| match span {
-        Some(Span(Duration::ZERO)) => Err(ConfigError::new("a deadline is above zero").of_field(name)),
+        Some(Span(Duration::ZERO)) => {
+            Err(ConfigError::new("a deadline is above zero").of_field(name))
+        }
         span => Ok(span.map(|Span(duration)| duration)),
     };
     Ok(RedisOptions {

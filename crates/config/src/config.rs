@@ -136,7 +136,9 @@ impl Config {
         variables: Lookup<'_>,
     ) -> Result<Self, ConfigError> {
         let Some(node) = read(text, format)? else {
-            return Err(ConfigError::new("the configuration is empty; it needs at least `default`"));
+            return Err(ConfigError::new(
+                "the configuration is empty; it needs at least `default`",
+            ));
         };
         let (mut node, is_section) = section(node)?;
         let read = |node: &mut Node| {

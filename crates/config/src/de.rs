@@ -67,7 +67,8 @@ impl<'de> De<'de> {
 fn whole_number(text: &str) -> Result<u64, ConfigError> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     if text.is_empty() || !digits {
-        let message = format!("expected a whole number in decimal digits, such as 100, found `{text}`");
+        let message =
+            format!("expected a whole number in decimal digits, such as 100, found `{text}`");
         return Err(ConfigError::new(message));
     }
     if text.len() > 1 && text.starts_with('0') {
@@ -272,7 +273,8 @@ impl<'de> SeqAccess<'de> for Place<'de> {
         seed: T,
     ) -> Result<Option<T::Value>, ConfigError> {
         self.index += 1;
-        let number = |number: usize| -> UsizeDeserializer<ConfigError> { number.into_deserializer() };
+        let number =
+            |number: usize| -> UsizeDeserializer<ConfigError> { number.into_deserializer() };
         match self.index {
             1 => seed.deserialize(number(self.of.at.line)).map(Some),
             2 => seed.deserialize(number(self.of.at.column)).map(Some),

@@ -10,7 +10,8 @@ use crate::format_duration;
 pub(crate) fn describe(config: &Config, f: &mut Formatter<'_>) -> fmt::Result {
     let policies = config.policies();
     let names: Vec<&str> = policies.names().collect();
-    let widest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(DEFAULT.len());
+    let widest =
+        names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(DEFAULT.len());
     for name in names {
         resource(f, name, widest, policies.of(name))?;
     }
@@ -40,7 +41,9 @@ fn resource(f: &mut Formatter<'_>, name: &str, widest: usize, policy: &MultiPoli
 fn in_words(policy: &Policy) -> String {
     let (limit, window) = (policy.limit(), format_duration(policy.window()));
     let mut text = match policy.strategy() {
-        Strategy::FixedWindow => format!("{limit} in each window of {window}, counted from the epoch"),
+        Strategy::FixedWindow => {
+            format!("{limit} in each window of {window}, counted from the epoch")
+        }
         Strategy::SlidingWindow => format!("{limit} in any {window}, by a weighted estimate"),
         Strategy::TokenBucket => {
             let burst = policy.capacity();

@@ -179,7 +179,9 @@ impl<'de> Deserialize<'de> for Limits {
             type Value = Limits;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a rate such as `10 per minute`, or fields such as `limit` and `window`")
+                f.write_str(
+                    "a rate such as `10 per minute`, or fields such as `limit` and `window`",
+                )
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Limits, E> {

@@ -1,6 +1,8 @@
 //! Limiters by a configuration.
 
-use gorl::{AsyncResourceLimiter, AsyncResourceLimiterBuilder, Breaker, MemoryStore, ResourceLimiter};
+use gorl::{
+    AsyncResourceLimiter, AsyncResourceLimiterBuilder, Breaker, MemoryStore, ResourceLimiter,
+};
 
 use crate::config::Config;
 use crate::error::ConfigError;

@@ -21,7 +21,10 @@ pub(crate) enum Kind {
     /// Words of YAML without quotes: what they are depends on what is wanted.
     Plain(String),
     /// Text that a variable of the environment is in.
-    Secret { value: String, shown: String },
+    Secret {
+        value: String,
+        shown: String,
+    },
     /// What no field takes, by its name.
     Other(&'static str),
     List(Vec<Node>),

@@ -43,12 +43,15 @@ fn parse_rate(text: &str) -> Result<Rate, String> {
     let wrong = |why: String| format!("`{text}` is no rate: {why}");
     let split = text.split_once('/').or_else(|| text.split_once(" per "));
     let Some((limit, window)) = split else {
-        return Err(wrong("write a number and a window, as in `10 per minute` or `100/s`".to_owned()));
+        return Err(wrong(
+            "write a number and a window, as in `10 per minute` or `100/s`".to_owned(),
+        ));
     };
     let (limit, window) = (limit.trim(), window.trim());
     let digits = !limit.is_empty() && limit.bytes().all(|byte| byte.is_ascii_digit());
     let limit = limit.parse().ok().filter(|_| digits);
-    let limit = limit.ok_or_else(|| wrong("the number before the window is not whole".to_owned()))?;
+    let limit =
+        limit.ok_or_else(|| wrong("the number before the window is not whole".to_owned()))?;
     Ok(Rate { limit, window: parse_window(window).map_err(wrong)? })
 }
 

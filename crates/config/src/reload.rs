@@ -166,15 +166,16 @@ impl Reloader {
         let (reloader, stop) = (self.clone(), Arc::clone(&stopped));
         let content = || std::fs::read(&self.shared.path).ok();
         let mut seen = content();
-        let thread = std::thread::Builder::new().name("gorl-config".to_owned()).spawn(move || {
-            while !wait(&stop, interval) {
-                let now = std::fs::read(&reloader.shared.path).ok();
-                if now != seen {
-                    seen = now;
-                    told(&reloader.reload());
+        let thread =
+            std::thread::Builder::new().name("gorl-config".to_owned()).spawn(move || {
+                while !wait(&stop, interval) {
+                    let now = std::fs::read(&reloader.shared.path).ok();
+                    if now != seen {
+                        seen = now;
+                        told(&reloader.reload());
+                    }
                 }
-            }
-        })?;
+            })?;
         Ok(Watch { stopped, thread: Some(thread) })
     }
 }

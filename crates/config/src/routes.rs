@@ -38,13 +38,17 @@ pub struct Routes {
 #[non_exhaustive]
 pub enum RouteError {
     /// The pattern is no method and path.
-    #[error("`{pattern}` is no route: write a path such as `/users/{{id}}`, with a method before it if it is for one only, as in `POST /login`")]
+    #[error(
+        "`{pattern}` is no route: write a path such as `/users/{{id}}`, with a method before it if it is for one only, as in `POST /login`"
+    )]
     NoRoute {
         /// The pattern.
         pattern: String,
     },
     /// A segment has braces in it and is no parameter.
-    #[error("`{segment}` is no segment: write text, `{{name}}` for any one, or `{{*name}}` at the end for all that are left")]
+    #[error(
+        "`{segment}` is no segment: write text, `{{name}}` for any one, or `{{*name}}` at the end for all that are left"
+    )]
     Segment {
         /// The segment.
         segment: String,
@@ -93,7 +97,8 @@ impl Routes {
 
     pub(crate) fn add(&mut self, pattern: &str, resource: &str) -> Result<(), RouteError> {
         let route = Route::new(pattern, resource)?;
-        let same = |other: &&Route| (&other.method, &other.segments) == (&route.method, &route.segments);
+        let same =
+            |other: &&Route| (&other.method, &other.segments) == (&route.method, &route.segments);
         if let Some(other) = self.routes.iter().find(same) {
             let (pattern, other) = (pattern.to_owned(), other.pattern.clone());
             return Err(RouteError::Twice { pattern, other });
@@ -231,10 +236,16 @@ mod tests {
     #[test]
     fn what_is_no_pattern_says_so() {
         for pattern in ["", "a", "get /a", "GET", "GET a", " /a", "/a b", "/a?x"] {
-            assert!(matches!(Routes::new([(pattern, "r")]), Err(RouteError::NoRoute { .. })), "{pattern}");
+            assert!(
+                matches!(Routes::new([(pattern, "r")]), Err(RouteError::NoRoute { .. })),
+                "{pattern}"
+            );
         }
         for pattern in ["/{}", "/{*}", "/a{b}", "/*", "/{*rest}/x", "/{a", "/{a}{b}"] {
-            assert!(matches!(Routes::new([(pattern, "r")]), Err(RouteError::Segment { .. })), "{pattern}");
+            assert!(
+                matches!(Routes::new([(pattern, "r")]), Err(RouteError::Segment { .. })),
+                "{pattern}"
+            );
         }
         let error = Routes::new([("/a/{x}", "r"), ("/a/{y}/", "s")]).unwrap_err();
         assert!(error.to_string().contains("`/a/{y}/` matches the same requests as `/a/{x}`"));

@@ -53,7 +53,9 @@ fn read_text<'de, D: Deserializer<'de>, T>(
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         read_text(deserializer, "a duration such as 30s or 1h30m", |text| {
-            parse_duration(text).map(Self).map_err(|error| format!("`{text}` is no duration: {error}"))
+            parse_duration(text)
+                .map(Self)
+                .map_err(|error| format!("`{text}` is no duration: {error}"))
         })
     }
 }

@@ -34,7 +34,8 @@ fn r112_typos_name_the_field_and_what_was_meant() {
     ] {
         let yaml = format!("strategy: fixed_window\ndefault: {rate}\n");
         says(&yaml, Format::Yaml, 2, Some("default"), part);
-        let json = format!("{{\"strategy\": \"fixed_window\", \"default\": {{\n\"rate\": \"{rate}\"}}}}");
+        let json =
+            format!("{{\"strategy\": \"fixed_window\", \"default\": {{\n\"rate\": \"{rate}\"}}}}");
         says(&json, Format::Json, 2, Some("default.rate"), part);
     }
 }
@@ -119,7 +120,10 @@ fn yaml_surprises_are_errors_or_what_was_written() {
     assert!(config.policies().names().eq(["010", "1e3", "null", "on"]));
     let merged = "a: &a {limit: 1}\ndefault:\n  <<: *a\n  window: 1m\n";
     let merged = error(merged, Format::Yaml);
-    assert!(merged.message().contains("write the fields out") && merged.line() == Some(3), "{merged}");
+    assert!(
+        merged.message().contains("write the fields out") && merged.line() == Some(3),
+        "{merged}"
+    );
     let two = "strategy: fixed_window\ndefault: 1 per hour\n---\ndefault: 2 per hour\n";
     assert!(error(two, Format::Yaml).message().contains("second document"));
     let tagged = "strategy: !weird fixed_window\ndefault: 1 per hour\n";
@@ -150,34 +154,67 @@ fn what_is_wrong_between_two_fields_is_told_at_one_of_them() {
     let head = "strategy: fixed_window\ndefault: 1 per hour\n";
     let of = |rest: &str| error(&format!("{head}{rest}"), Format::Yaml).to_string();
     for (rest, expected) in [
-        ("resources: {a: {rate: 1 per hour, burst: 3}}", "line 3, column 42: resources.a.burst: burst applies to token_bucket and leaky_bucket only"),
-        ("resources: {a: {limit: 3}}", "line 3, column 16: resources.a: the field `window` is missing"),
+        (
+            "resources: {a: {rate: 1 per hour, burst: 3}}",
+            "line 3, column 42: resources.a.burst: burst applies to token_bucket and leaky_bucket only",
+        ),
+        (
+            "resources: {a: {limit: 3}}",
+            "line 3, column 16: resources.a: the field `window` is missing",
+        ),
         ("resources: {a: {limits: []}}", "resources.a.limits: the list is empty"),
-        ("resources: {a: {limits: [{rate: 1 per day}]}}", "resources.a.limits[0]: the field `name` is missing"),
-        ("resources: {a: {limits: [{name: x, rate: 1 per day}, {name: x, rate: 1 per hour}]}}", "resources.a.limits[1].name: there are two limits of the name \"x\""),
-        ("resources: {a: {limits: [{name: x, rate: 1 per day; 2 per hour}]}}", "resources.a.limits[0].rate: one of several limits has one rate"),
+        (
+            "resources: {a: {limits: [{rate: 1 per day}]}}",
+            "resources.a.limits[0]: the field `name` is missing",
+        ),
+        (
+            "resources: {a: {limits: [{name: x, rate: 1 per day}, {name: x, rate: 1 per hour}]}}",
+            "resources.a.limits[1].name: there are two limits of the name \"x\"",
+        ),
+        (
+            "resources: {a: {limits: [{name: x, rate: 1 per day; 2 per hour}]}}",
+            "resources.a.limits[0].rate: one of several limits has one rate",
+        ),
         ("resources: {a: {limit: 1, limits: []}}", "put all into `limits`"),
         ("resources: {'': 1 per day}", "a resource needs a name"),
         ("resources: {a: }", "resources.a: expected a rate such as"),
         ("routes: {/login: login}", "routes./login: `login`: there is no such resource"),
-        ("resources: {a: 1 per day}\nroutes: {login: a}", "line 4, column 17: routes.login: `login` is no route"),
+        (
+            "resources: {a: 1 per day}\nroutes: {login: a}",
+            "line 4, column 17: routes.login: `login` is no route",
+        ),
         ("failure: local", "with `failure: local` set `instances` as well"),
         ("instances: 3", "this is for `failure: local` only"),
         ("failure: local\ninstances: 0", "there is at least one process"),
         ("failure: shut", "`shut`: there is no such value; allowed are closed, open, local"),
         ("redis: {prefix: a}", "there is no `redis_url`"),
-        ("redis_url: redis://x/\nredis: {start_degraded: true}", "redis.start_degraded: a service that starts without its store"),
-        ("redis_url: redis://x/\nredis: {command_timeout: 0s}", "redis.command_timeout: a deadline is above zero"),
-        ("redis_url: redis://x/\nresources: {a: {limit: 1, window: 1500ns}}", "resources.a.window: window must be a whole number of microseconds"),
+        (
+            "redis_url: redis://x/\nredis: {start_degraded: true}",
+            "redis.start_degraded: a service that starts without its store",
+        ),
+        (
+            "redis_url: redis://x/\nredis: {command_timeout: 0s}",
+            "redis.command_timeout: a deadline is above zero",
+        ),
+        (
+            "redis_url: redis://x/\nresources: {a: {limit: 1, window: 1500ns}}",
+            "resources.a.window: window must be a whole number of microseconds",
+        ),
         ("memory: {capacity: 0}", "memory.capacity: capacity must be at least 1"),
-        ("headers: [plain, fancy]", "headers[1]: `fancy`: there is no such value; allowed are plain, prefixed, structured"),
+        (
+            "headers: [plain, fancy]",
+            "headers[1]: `fancy`: there is no such value; allowed are plain, prefixed, structured",
+        ),
         ("breaker: {wait: soon}", "breaker.wait: `soon` is no duration"),
     ] {
         let error = of(rest);
         assert!(error.contains(expected), "{rest}\n  {error}\n  {expected}");
     }
     let none = error("default: 1 per hour\n", Format::Yaml).to_string();
-    assert!(none.contains("default: there is no strategy; set `strategy` here or for all"), "{none}");
+    assert!(
+        none.contains("default: there is no strategy; set `strategy` here or for all"),
+        "{none}"
+    );
     let none = error("strategy: fixed_window\n", Format::Yaml).to_string();
     assert!(none.contains("the field `default` is missing"), "{none}");
 }
@@ -205,7 +242,8 @@ fn what_is_no_configuration_at_all_says_so() {
 
 #[test]
 fn the_section_is_named_and_what_is_beside_it_is_not_ours() {
-    let yaml = "server: {port: 80}\ngorl:\n  strategy: fixed_window\n  default: 1 per hour\n  limt: 3\n";
+    let yaml =
+        "server: {port: 80}\ngorl:\n  strategy: fixed_window\n  default: 1 per hour\n  limt: 3\n";
     says(yaml, Format::Yaml, 5, Some("gorl.limt"), "there is no such field");
     let ok = "server: {port: 80}\ngorl:\n  strategy: fixed_window\n  default: 7 per hour\n";
     assert_eq!(Config::parse(ok, Format::Yaml).unwrap().policies().default().capacity(), 7);

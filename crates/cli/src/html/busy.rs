@@ -6,10 +6,10 @@ use std::time::Duration;
 use super::axis::{self, Mark};
 use super::escape::Escaped;
 use super::{NAME_WIDTH, time_range};
-use gorl_config::format_duration;
 use crate::number::{counted, grouped, short, shortened};
 use crate::replay::{BusyKey, Report, Series};
 use crate::timestamp::format as time;
+use gorl_config::format_duration;
 
 /// A key seen for a moment gets an axis that is still an axis.
 const FEWEST_BINS: usize = 24;

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::escape::Escaped;
-use gorl_config::format_duration;
 use crate::number::{counted, grouped, short};
 use crate::replay::{Bin, Report};
+use gorl_config::format_duration;
 
 /// The tallest bar in thousandths of the plot; above it are the counts and the limit's label.
 const TALLEST: u64 = 780;

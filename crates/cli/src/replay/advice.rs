@@ -6,8 +6,8 @@ use gorl::Strategy;
 
 use super::report::{Report, StrategyReport};
 use crate::duration::human;
-use gorl_config::format_duration;
 use crate::number::{counted, grouped, multiple, percent, shortened};
+use gorl_config::format_duration;
 
 /// Names longer than this would drown the sentence around them.
 const NAME_WIDTH: usize = 40;

@@ -6,10 +6,10 @@ use gorl::{Policy, Strategy};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use gorl_config::parse_duration;
 use crate::engine::Step;
 use crate::json_log::without_position;
 use crate::number::{parse_count, shortened};
+use gorl_config::parse_duration;
 
 /// One line, understood.
 #[derive(Debug, PartialEq, Eq)]

@@ -31,7 +31,9 @@ fn map(table: &DeTable<'_>, lines: &Lines<'_>) -> Result<Vec<(Key, Node)>, Confi
 fn node(value: &Spanned<DeValue<'_>>, lines: &Lines<'_>) -> Result<Node, ConfigError> {
     let kind = match value.get_ref() {
         DeValue::String(text) => Kind::Text(text.to_string()),
-        DeValue::Integer(number) if number.radix() == 10 => Kind::Number(number.as_str().to_owned()),
+        DeValue::Integer(number) if number.radix() == 10 => {
+            Kind::Number(number.as_str().to_owned())
+        }
         DeValue::Integer(_) => Kind::Other("a number that is not decimal"),
         DeValue::Float(number) => Kind::Number(number.as_str().to_owned()),
         DeValue::Boolean(value) => Kind::Bool(*value),

@@ -125,7 +125,8 @@ fn scalar(
         None => style != ScalarStyle::Plain,
         Some(tag) if tag.is_yaml_core_schema() && tag.suffix == "str" => true,
         Some(tag) => {
-            let message = format!("the tag `{}{}` is not supported; leave it out", tag.handle, tag.suffix);
+            let message =
+                format!("the tag `{}{}` is not supported; leave it out", tag.handle, tag.suffix);
             return Err(ConfigError::new(message).at(at));
         }
     };
