@@ -44,7 +44,7 @@ use actix_web::dev::ServiceRequest;
 
 pub use gorl_http::{
     Answer, BodyStyle, ClientIp, Decider, Event, HeaderStyles, MissingKey, NotANetwork, OnMissing,
-    Outcome, Refusal, RequestKey, Tally,
+    Outcome, Refusal, RequestKey, RequestView, ResourceDecider, Tally,
 };
 pub use middleware::{RateLimitMiddleware, RateLimitService};
 

@@ -1,9 +1,9 @@
 //! Policies that follow their file: what changes, what stays, and what is told.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::Arc;
 use std::time::Duration;
 
 use gorl::ResourceLimiter;

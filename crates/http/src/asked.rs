@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use gorl::{
-    Ask, AsyncLimiter, CostExceedsLimit, DecideError, Decision, StoreError, StoreErrorKind,
+    Ask, AsyncLimiter, CostExceedsLimit, DecideError, Decision, MultiDecision, StoreError,
+    StoreErrorKind,
 };
 use smallvec::SmallVec;
 
-use crate::decider::Decider;
+use crate::decider::{Decider, Ruling};
 use crate::key::RequestKey;
 use crate::key_source::{Found, MissingKey};
 use crate::limit::{About, OnMissing};
@@ -42,6 +43,8 @@ pub struct Decided {
 /// What a limit said.
 pub(crate) struct Answered {
     pub(crate) decision: Decision,
+    /// What each policy of its limiter said, if there are several; the decision is the binding one.
+    pub(crate) all: Option<Box<MultiDecision>>,
     pub(crate) about: Arc<About>,
     pub(crate) cost: u32,
     key: RequestKey,
@@ -175,10 +178,10 @@ async fn one_by_one(known: SmallVec<[Known; 1]>) -> Decided {
         let answer =
             if is_denied { decider.peek(&key, cost).await } else { decider.take(&key, cost).await };
         match answer {
-            Ok(decision) => {
+            Ok(Ruling { decision, all }) => {
                 let is_spent = !is_denied && decision.is_allowed();
                 is_denied |= !decision.is_allowed() && !about.is_shadow;
-                answers.push(Answered { decision, about, cost, key, decider, is_spent });
+                answers.push(Answered { decision, all, about, cost, key, decider, is_spent });
             }
             Err(error) => {
                 let cause = Cause::from(error);
@@ -222,7 +225,7 @@ impl Decided {
         let is_spent = decisions.iter().all(Decision::is_allowed);
         let answered = |(known, decision): (Known, Decision)| {
             let Known { decider, key, cost, about } = known;
-            Answered { decision, about, cost, key, decider, is_spent }
+            Answered { decision, all: None, about, cost, key, decider, is_spent }
         };
         Self { answers: known.into_iter().zip(decisions).map(answered).collect(), trouble: None }
     }
@@ -263,14 +266,16 @@ impl Answered {
         if self.decider.give_back(&self.key, self.cost).await.is_ok() {
             self.about.counters.gave_back();
             self.decision = self.decision.unspent();
+            // What the others have left now was not asked.
+            self.all = None;
         }
     }
 
     /// Gives back, and looks at what is left then.
     pub(crate) async fn give_back_and_look(&mut self) {
         self.give_back().await;
-        if let Ok(decision) = self.decider.peek(&self.key, self.cost).await {
-            self.decision = decision;
+        if let Ok(Ruling { decision, all }) = self.decider.peek(&self.key, self.cost).await {
+            (self.decision, self.all) = (decision, all);
         }
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use gorl::Decision;
+use smallvec::SmallVec;
 
 use crate::asked::Answered;
 use crate::limit::About;
@@ -38,8 +39,7 @@ impl Told {
     /// nothing, and nobody makes up figures for a store that did not answer.
     pub(crate) fn of(answers: &[Answered]) -> Option<Self> {
         let shown = answers.iter().filter(|answered| !answered.about.is_shadow);
-        let mut lines =
-            shown.filter_map(|answered| Line::of(&answered.about.name, &answered.decision));
+        let mut lines = shown.flat_map(Line::all);
         let mut tightest = lines.next()?;
         let mut others: Vec<Line> = lines.collect();
         for line in &mut others {
@@ -72,6 +72,19 @@ impl Told {
 }
 
 impl Line {
+    /// A line for each policy of a limit: by its own name if it has one, otherwise by the limit's.
+    fn all(answered: &Answered) -> SmallVec<[Self; 1]> {
+        let name = &answered.about.name;
+        let Some(all) = &answered.all else {
+            return Self::of(name, &answered.decision).into_iter().collect();
+        };
+        let each = all.iter().filter_map(|(own, decision)| {
+            let own = if own.is_empty() { name.clone() } else { Cow::Owned(own.to_owned()) };
+            Self::of(&own, decision)
+        });
+        each.collect()
+    }
+
     #[expect(clippy::ptr_arg, reason = "a static name stays one")]
     fn of(name: &Cow<'static, str>, decision: &Decision) -> Option<Self> {
         let figures = decision.figures()?;

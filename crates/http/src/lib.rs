@@ -78,7 +78,7 @@ mod view;
 pub use answer::{Answer, BodyStyle, Refusal};
 pub use asked::{Decided, Plan};
 pub use client_ip::{ClientIp, NotANetwork};
-pub use decider::Decider;
+pub use decider::{Decider, ResourceDecider};
 pub use figures::Told;
 pub use grpc::http_status_of_grpc;
 pub use header_styles::{Field, FieldValue, HeaderStyles};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use gorl::{Decision, Limiter};
 
 use crate::asked::Asked;
-use crate::decider::Decider;
+use crate::decider::{Decider, ResourceDecider};
 use crate::key::RequestKey;
 use crate::key_source::{Found, KeySource, MissingKey};
 use crate::tally::{Counters, Outcome};
@@ -66,6 +66,9 @@ type Cost<R> = Arc<dyn Fn(&R) -> u32 + Send + Sync>;
 /// What the limiter for a request is called by.
 type Choice<R> = Arc<dyn Fn(&R) -> Option<Cow<'static, str>> + Send + Sync>;
 
+/// Which resource a request is for.
+type Resource<R> = Arc<dyn Fn(&R, &dyn RequestView) -> Option<Cow<'static, str>> + Send + Sync>;
+
 /// A question about a response, by its status.
 pub(crate) type StatusTest = Arc<dyn Fn(u16) -> bool + Send + Sync>;
 
@@ -93,6 +96,7 @@ impl About {
 enum Deciders<R: ?Sized> {
     One(Decider),
     Chosen { by: Chooser<R>, of: HashMap<String, Decider>, otherwise: Option<Decider> },
+    Resources { limiter: ResourceDecider, resource: Resource<R> },
 }
 
 /// How a limiter is chosen: what it is called by.
@@ -135,6 +139,40 @@ impl<R: ?Sized> Limit<R> {
         key: KeySource<R>,
     ) -> Self {
         Self::chosen(name.into(), Chooser::By(Arc::new(tier)), of, otherwise, key)
+    }
+
+    /// A limit by a limiter that has policies by resource, such as one that `gorl-config` makes. A
+    /// closure finds the resource in the request; a request without one is not limited.
+    ///
+    /// Where a resource has several policies the structured header fields have an item for each.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use gorl::{Policy, ResourceLimiter, ResourcePolicies};
+    /// use gorl_http::{ClientIp, KeySource, Limit};
+    ///
+    /// let minute = Duration::from_secs(60);
+    /// let policies = ResourcePolicies::new(Policy::sliding_window(100, minute)?)
+    ///     .resource("/login", Policy::sliding_window(5, minute)?);
+    /// // By the route that matched; requests that match none share the default policy.
+    /// let limit = Limit::<()>::by_resource(
+    ///     "api",
+    ///     ResourceLimiter::new(policies),
+    ///     |_, view| Some(view.route().unwrap_or("no route").to_owned().into()),
+    ///     KeySource::client_ip(ClientIp::peer()),
+    /// );
+    /// # Ok::<(), gorl::PolicyError>(())
+    /// ```
+    pub fn by_resource(
+        name: impl Into<Cow<'static, str>>,
+        limiter: impl Into<ResourceDecider>,
+        resource: impl Fn(&R, &dyn RequestView) -> Option<Cow<'static, str>> + Send + Sync + 'static,
+        key: KeySource<R>,
+    ) -> Self {
+        let (limiter, resource) = (limiter.into(), Arc::new(resource));
+        Self::over(name.into(), Deciders::Resources { limiter, resource }, key)
     }
 
     /// Only for some requests: those of a method, say.
@@ -225,8 +263,8 @@ impl<R: ?Sized> Limit<R> {
         };
         let on_missing = self.missing(&start);
         let key = self.key(start, &on_missing, request, view)?;
-        let asked = |key| self.asked(decider, key, on_missing, self.cost_of(request));
-        Ok(key.map(asked))
+        let cost = self.cost_of(request);
+        Ok(key.map(|key| self.asked(decider, key, on_missing, cost)))
     }
 
     /// The limiter and the client's network, in the most usual case: a limiter of this process for
@@ -240,12 +278,12 @@ impl<R: ?Sized> Limit<R> {
 
     pub(crate) fn asked(
         &self,
-        decider: &Decider,
+        decider: Decider,
         key: Found,
         on_missing: OnMissing,
         cost: u32,
     ) -> Asked {
-        let (decider, about) = (decider.clone(), Arc::clone(&self.about));
+        let about = Arc::clone(&self.about);
         Asked { decider, key, on_missing, cost, about }
     }
 
@@ -254,7 +292,7 @@ impl<R: ?Sized> Limit<R> {
         &self,
         request: &R,
         view: &dyn RequestView,
-    ) -> Option<(&Decider, RequestKey)> {
+    ) -> Option<(Decider, RequestKey)> {
         if self.applies.as_ref().is_some_and(|applies| !applies(request)) {
             return None;
         }
@@ -263,7 +301,11 @@ impl<R: ?Sized> Limit<R> {
             Cow::Owned(name) => RequestKey::of(&**name),
         };
         let (by, of, otherwise) = match &self.deciders {
-            Deciders::One(decider) => return Some((decider, start)),
+            Deciders::One(decider) => return Some((decider.clone(), start)),
+            Deciders::Resources { limiter, resource } => {
+                let resource = resource(request, view)?;
+                return Some((Decider::of_resource(limiter, &resource), start));
+            }
             Deciders::Chosen { by, of, otherwise } => (by, of, otherwise),
         };
         let name = match by {
@@ -277,7 +319,7 @@ impl<R: ?Sized> Limit<R> {
             Some(name) => start.and(&*name),
             None => start.and(0_u8),
         };
-        Some((decider, start))
+        Some((decider.clone(), start))
     }
 
     /// The key of a request; nothing if the limit does not apply for lack of one.

@@ -49,7 +49,7 @@ pub use body::LimitedBody;
 pub use future::ResponseFuture;
 pub use gorl_http::{
     Answer, BodyStyle, ClientIp, Decider, Event, HeaderStyles, MissingKey, NotANetwork, OnMissing,
-    Outcome, Refusal, RequestKey, Tally,
+    Outcome, Refusal, RequestKey, RequestView, ResourceDecider, Tally,
 };
 pub use service::{RateLimitLayer, RateLimitService};
 pub use view::Peer;

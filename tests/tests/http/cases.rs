@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use gorl::Policy;
+use gorl::{MultiPolicy, Policy, ResourcePolicies};
 use gorl_http::{BodyStyle, ClientIp, HeaderStyles, OnMissing, RequestKey};
 
 use super::{Adaptor, Connection, Keyed, Response, Setup, ask};
@@ -361,5 +361,38 @@ fn one_key_for_everybody_is_one_budget() {
             Connection::open_from(server.address, from).ask("GET", "/", &[])
         };
         admits(&(1..8).map(from).collect::<Vec<_>>(), 4);
+    });
+}
+
+#[test]
+fn each_resource_has_its_policies_and_the_tightest_of_them_is_told() {
+    let policy = |limit, seconds| {
+        Policy::fixed_window(limit, Duration::from_secs(seconds)).expect("a valid policy")
+    };
+    let login = MultiPolicy::named("minute", policy(2, 60))
+        .and_then(|one| one.and("day", policy(3, 86_400)));
+    let resources =
+        ResourcePolicies::new(policy(4, 60)).resource("/login", login.expect("two names"));
+    wherever_there_are_pages(|adaptor| {
+        let mut setup = Setup::fixed(1);
+        setup.resources = Some(resources.clone());
+        setup.styles = HeaderStyles::PLAIN.and(HeaderStyles::STRUCTURED);
+        let server = adaptor.serve(&setup);
+        let ask = |path: &str| ask(server.address, path, &[]);
+        let first = ask("/login");
+        assert_eq!((first.number("ratelimit-limit"), first.number("ratelimit-remaining")), (2, 1));
+        let items = first.field("ratelimit").expect("a field");
+        assert!(items.contains(r#""minute";r=1"#) && items.contains(r#""day";r=2"#), "{items}");
+        assert_ne!(ask("//login").status, 429);
+        let denied = ask("/login/");
+        assert_eq!((denied.status, denied.number("retry-after")), (429, 60));
+        assert!(denied.field("ratelimit").expect("a field").contains(r#""day";r=1"#));
+        // Another page has the default, and a count of its own.
+        admits(&(0..6).map(|_| ask("/")).collect::<Vec<_>>(), 4);
+        setup.advance(Duration::from_secs(60));
+        assert_eq!(ask("/login").status, 200);
+        let denied = ask("/login");
+        assert_eq!(denied.status, 429);
+        assert!(denied.number("retry-after") > 60, "the day is what denies");
     });
 }

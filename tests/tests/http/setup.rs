@@ -3,9 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use gorl::{AsyncLimiter, Limiter, ManualClock, Policy};
+use gorl::{
+    AsyncLimiter, AsyncResourceLimiter, Limiter, ManualClock, MemoryStore, Policy, ResourceLimiter,
+    ResourcePolicies,
+};
 use gorl_http::{
     BodyStyle, ClientIp, Decider, HeaderStyles, KeySource, Limit, OnMissing, RateLimit,
+    ResourceDecider, normalized_path,
 };
 
 /// Limits that are the same whatever the framework.
@@ -24,6 +28,8 @@ pub(crate) struct Setup {
     pub(crate) is_shadow: bool,
     /// The limiter in place of those in memory.
     pub(crate) shared: Option<AsyncLimiter>,
+    /// Limits by resource, which the path is, in place of the policies.
+    pub(crate) resources: Option<ResourcePolicies>,
 }
 
 /// Who is counted.
@@ -60,6 +66,7 @@ impl Setup {
             charge_if: None,
             is_shadow: false,
             shared: None,
+            resources: None,
         }
     }
 
@@ -74,6 +81,14 @@ impl Setup {
 
     pub(crate) fn limits<R: ?Sized + 'static>(&self) -> RateLimit<R> {
         let limit = |(name, policy): &(&'static str, Policy)| {
+            if let Some(resources) = &self.resources {
+                return Limit::by_resource(
+                    *name,
+                    self.resource_decider(resources),
+                    |_, view| Some(normalized_path(view.path()).into()),
+                    self.key.source(),
+                );
+            }
             let decider = match &self.shared {
                 Some(limiter) => Decider::from(limiter.clone()),
                 None => {
@@ -101,6 +116,17 @@ impl Setup {
         }
         let clients = self.skipped_clients.iter().copied();
         limits.skip_clients(ClientIp::peer(), clients).expect("networks")
+    }
+}
+
+impl Setup {
+    /// Limits by resource that answer at once, or are waited for if anything is.
+    fn resource_decider(&self, policies: &ResourcePolicies) -> ResourceDecider {
+        if self.is_shadow {
+            let store = MemoryStore::builder().clock(Arc::clone(&self.clock)).build();
+            return AsyncResourceLimiter::new(policies.clone(), store).into();
+        }
+        ResourceLimiter::builder(policies.clone()).clock(Arc::clone(&self.clock)).build().into()
     }
 }
 
