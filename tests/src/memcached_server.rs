@@ -2,7 +2,6 @@
 
 use std::net::{Ipv4Addr, TcpStream};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use crate::redis_server::free_port;
 
@@ -45,7 +44,7 @@ impl MemcachedServer {
             if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok() {
                 return Some(server);
             }
-            std::thread::sleep(Duration::from_millis(5));
+            std::thread::yield_now();
         }
         None
     }

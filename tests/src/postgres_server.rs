@@ -67,7 +67,8 @@ impl PostgresServer {
             said.push_str(&line);
             line.clear();
         }
-        panic!("postgres ended before it served:\n{said}");
+        let ended = child.wait();
+        panic!("postgres ended before it served ({ended:?}):\n{said}");
     }
 
     /// How to connect to it.

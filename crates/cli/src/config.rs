@@ -27,19 +27,17 @@ fn check(args: &CheckArgs) -> Result<(), Failure> {
             }
             Ok(_) if args.quiet => {}
             Ok(config) => {
-                let space = if index > 0 { "\n" } else { "" };
-                let title = if args.files.len() > 1 {
-                    format!("{}:\n", file.display())
-                } else {
-                    String::new()
-                };
-                // Line by line: a name of a resource must not reach the terminal as commands.
-                let told: String = config
-                    .to_string()
-                    .lines()
-                    .map(|line| format!("{}\n", printable(line)))
-                    .collect();
-                print(&format!("{space}{title}{told}"))?;
+                let mut told = String::from(if index > 0 { "\n" } else { "" });
+                if args.files.len() > 1 {
+                    told += &printable(&file.display().to_string());
+                    told += ":\n";
+                }
+                for line in config.to_string().lines() {
+                    // A name of a resource must not reach the terminal as commands.
+                    told += &printable(line);
+                    told.push('\n');
+                }
+                print(&told)?;
             }
         }
     }

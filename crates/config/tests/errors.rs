@@ -138,7 +138,8 @@ fn a_bomb_of_aliases_ends_at_once() {
     let mut yaml = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
     for level in 1..40 {
         let before = format!("*a{}", level - 1);
-        yaml += &format!("a{level}: &a{level} [{}]\n", [&*before; 9].join(", "));
+        let again = [&*before; 9].join(", ");
+        yaml = format!("{yaml}a{level}: &a{level} [{again}]\n");
     }
     assert!(error(&yaml, Format::Yaml).message().contains("too many values"));
     let deep = "[".repeat(10_000);

@@ -110,9 +110,9 @@ fn what_takes_effect_at_the_next_start_is_told_each_time() {
     let more = format!("{}fail_open: true\nmemory: {{capacity: 9}}\n", limits(2, 5));
     file.write(&more);
     for _ in 0..2 {
-        let reloaded = reloader.reload().unwrap();
-        assert!(!reloaded.changed);
-        assert_eq!(reloaded.needs_restart, ["failure", "memory"]);
+        let outcome = reloader.reload().unwrap();
+        assert!(!outcome.changed);
+        assert_eq!(outcome.needs_restart, ["failure", "memory"]);
     }
 }
 

@@ -253,7 +253,7 @@ impl AsyncResourceLimiter {
                 [request] => SmallVec::from_iter([asking.decide(*request).await?]),
                 requests => asking.decide_together(requests).await?.into(),
             };
-            Ok(MultiDecision::new(Arc::clone(&policy), decisions))
+            Ok(MultiDecision::new(&policy, decisions))
         }
     }
 

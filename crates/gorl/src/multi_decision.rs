@@ -37,15 +37,17 @@ use crate::MultiPolicy;
 #[derive(Clone, Debug)]
 #[must_use = "a decision that nobody looks at limits nothing"]
 pub struct MultiDecision {
-    policy: Arc<MultiPolicy>,
+    /// The names of the limits, unless there is one alone, which has none.
+    names: Option<Arc<MultiPolicy>>,
     decisions: SmallVec<[Decision; 1]>,
 }
 
 impl MultiDecision {
     /// One decision for each limit of the policy, in their order.
-    pub(crate) fn new(policy: Arc<MultiPolicy>, decisions: SmallVec<[Decision; 1]>) -> Self {
+    pub(crate) fn new(policy: &Arc<MultiPolicy>, decisions: SmallVec<[Decision; 1]>) -> Self {
         debug_assert_eq!(policy.len(), decisions.len(), "each limit decides");
-        Self { policy, decisions }
+        let has_names = !policy.name(0).is_empty();
+        Self { names: has_names.then(|| Arc::clone(policy)), decisions }
     }
 
     /// Whether all limits admitted the cost (or, for a peek, would).
@@ -87,21 +89,25 @@ impl MultiDecision {
 
     /// The limit that decides what the caller can do next: of those that denied the one that it has to
     /// wait for longest, otherwise the one that has least left.
-    #[must_use]
     pub fn binding(&self) -> (&str, &Decision) {
         let index = binding(&self.decisions);
-        (self.policy.name(index), &self.decisions[index])
+        (self.name(index), &self.decisions[index])
     }
 
     /// Every limit by its name, in the order of the [`MultiPolicy`]; a policy alone has an empty name.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Decision)> {
-        self.policy.iter().map(|(name, _)| name).zip(&self.decisions)
+        self.decisions.iter().enumerate().map(|(index, decision)| (self.name(index), decision))
     }
 
-    /// The limits that decided.
+    /// How many limits decided; at least one.
     #[must_use]
-    pub fn policy(&self) -> &MultiPolicy {
-        &self.policy
+    #[expect(clippy::len_without_is_empty, reason = "there is always one")]
+    pub fn len(&self) -> usize {
+        self.decisions.len()
+    }
+
+    fn name(&self, index: usize) -> &str {
+        self.names.as_ref().map_or("", |names| names.name(index))
     }
 }
 

@@ -163,8 +163,8 @@ impl ResourceLimiter {
         action: Action,
     ) -> Result<MultiDecision, CostExceedsLimit> {
         let decision = self.decide(resource, key, cost, action);
-        for (_, policy) in decision.policy().iter() {
-            check_cost(policy, cost)?;
+        for (_, one) in decision.iter() {
+            check_cost(&one.policy(), cost)?;
         }
         Ok(decision)
     }
@@ -177,14 +177,13 @@ impl ResourceLimiter {
         let key = key.as_ref();
         let decisions = if policy.len() == 1 {
             let parts = parts(resource, policy.name(0), key);
-            SmallVec::from_iter(policy.iter().map(|(_, policy)| {
-                let key = KeyRef::new(&parts);
-                self.decide_one(Request { policy, key, cost, action })
-            }))
+            let key = KeyRef::new(&parts);
+            let one = |policy| self.decide_one(Request { policy, key, cost, action });
+            policy.iter().map(|(_, policy)| one(policy)).collect()
         } else {
             self.decide_together(policy, resource, key, cost, action)
         };
-        MultiDecision::new(Arc::clone(policy), decisions)
+        MultiDecision::new(policy, decisions)
     }
 
     fn decide_together(

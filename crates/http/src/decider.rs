@@ -122,7 +122,7 @@ impl From<Decision> for Ruling {
 impl From<MultiDecision> for Ruling {
     fn from(all: MultiDecision) -> Self {
         let decision = *all.binding().1;
-        Self { decision, all: (all.policy().len() > 1).then(|| Box::new(all)) }
+        Self { decision, all: (all.len() > 1).then(|| Box::new(all)) }
     }
 }
 

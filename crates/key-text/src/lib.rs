@@ -1,5 +1,4 @@
-//! A key as text, for stores whose keys are strings: readable where that is possible, and never two
-//! keys of one text.
+//! A key as text, for stores whose keys are strings: readable where possible, never two keys of one text.
 //!
 //! ```
 //! use gorl_core::{Key, KeyRef};
@@ -117,7 +116,7 @@ impl KeyText {
                 // Separator and escape, what begins another kind of part, and braces, between which
                 // a cluster would look for what decides on the slot.
                 b':' | b'%' | b'=' | b'[' | b'~' | b'{' | b'}' => {
-                    write!(text, "%{byte:02x}").ok()?
+                    write!(text, "%{byte:02x}").ok()?;
                 }
                 b' ' if !self.spaces => text.push_str("%20"),
                 b' '..=b'~' => text.push(char::from(byte)),

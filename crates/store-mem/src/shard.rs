@@ -199,7 +199,7 @@ impl Shard {
         if self.grows {
             let wanted = self.table.len() + pending + 1;
             if wanted * 8 > self.table.slots() * GROW_AT_EIGHTHS {
-                self.grow();
+                self.grow(pending + 1);
             }
         } else if (self.table.len() + pending) * FULL_OF >= self.table.slots() * (FULL_OF - 1)
             && !self.evict(ask.print, ask.now, room)
@@ -209,10 +209,10 @@ impl Shard {
         room.reserve() || (self.evict(ask.print, ask.now, room) && room.reserve())
     }
 
-    /// Sees to it that the table has room for more, half as large again: three quarters of it are
-    /// taken when the next growth comes.
-    fn grow(&mut self) {
-        let wanted = (self.len() + 1) * 12 / GROW_AT_EIGHTHS;
+    /// Sees to it that the table has room for so many more, half as large again: three quarters of it
+    /// are taken when the next growth comes.
+    fn grow(&mut self, more: usize) {
+        let wanted = (self.len() + more) * 12 / GROW_AT_EIGHTHS;
         let Some(old) = self.old.take() else {
             return self.replace_table(wanted);
         };

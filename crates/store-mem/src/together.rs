@@ -10,6 +10,7 @@ use crate::room::Room;
 use crate::shard::{After, Ask, MOVED_PER_INSERT, Shard, step};
 use crate::store::MemoryStore;
 use crate::sync::Guard;
+use crate::table::Slot;
 
 /// Few limits apply to a request; more of them cost an allocation.
 const FEW: usize = 4;
@@ -118,16 +119,33 @@ impl MemoryStore {
         // What these hold is freed when the locks have been released.
         let mut after: SmallVec<[After; FEW]> = SmallVec::new();
         let mut held = self.hold(asks);
-        let mut admitted = true;
+        let mut slots: SmallVec<[Option<Slot>; FEW]> = SmallVec::new();
+        let (mut admitted, mut known) = (true, true);
         for ((request, ask), decision) in requests.iter().zip(asks).zip(&mut *decisions) {
-            let look = Ask { action: Action::Peek, ..*ask };
-            let seen = held.of(self.place(ask.print)).look(request.policy, &look);
-            admitted &= seen.is_allowed();
-            *decision = Some(seen);
+            let (slot, weighed) = held.of(self.place(ask.print)).weigh(request.policy, ask);
+            admitted &= weighed.is_allowed();
+            known &= slot.is_some() || !weighed.changes_state();
+            slots.push(slot);
+            *decision = Some(weighed);
         }
         if !admitted {
+            for decision in decisions.iter_mut().flatten() {
+                *decision = decision.unspent();
+            }
             return Ok(());
         }
+        if known {
+            // Nearly always: all that changes has its place.
+            for ((request, ask), (slot, decision)) in
+                requests.iter().zip(asks).zip(slots.iter().zip(&*decisions))
+            {
+                if let (Some(slot), Some(decision)) = (slot, decision) {
+                    held.of(self.place(ask.print)).keep(*slot, request.policy, ask, decision);
+                }
+            }
+            return Ok(());
+        }
+        drop(slots);
         // Room is made for all before anything is spent, so that nothing has to be undone.
         let mut reserved: SmallVec<[Option<usize>; FEW]> = SmallVec::new();
         for (request, ask) in requests.iter().zip(asks) {
@@ -184,15 +202,23 @@ impl MemoryStore {
 }
 
 impl Shard {
-    /// What [`decide`](Self::decide) would answer to a peek; nothing is stored.
-    pub(crate) fn look(&mut self, policy: &Policy, ask: &Ask) -> Decision {
-        let now = policy.tick().whole(ask.now);
-        let state = self.find(ask.print).and_then(|slot| self.state_as(policy, slot));
-        step(policy, state, now, ask.cost, Action::Peek)
+    /// What [`decide`](Self::decide) would answer and where the key is; nothing is stored yet.
+    fn weigh(&mut self, policy: &Policy, ask: &Ask) -> (Option<Slot>, Decision) {
+        let slot = self.find(ask.print);
+        let state = slot.and_then(|slot| self.state_as(policy, slot));
+        (slot, step(policy, state, policy.tick().whole(ask.now), ask.cost, ask.action))
+    }
+
+    /// Stores what was weighed. No key may have been added or removed since.
+    fn keep(&mut self, slot: Slot, policy: &Policy, ask: &Ask, decision: &Decision) {
+        if decision.changes_state() {
+            let entry = self.table.entry(slot);
+            self.rewrite(slot, &entry, policy, ask, decision.state());
+        }
     }
 
     /// Whether an admission would add an entry.
-    pub(crate) fn would_add(&mut self, policy: &Policy, ask: &Ask) -> bool {
+    fn would_add(&mut self, policy: &Policy, ask: &Ask) -> bool {
         let spends = ask.cost > 0 && ask.cost <= policy.capacity() && ask.action == Action::Take;
         spends && self.find(ask.print).is_none()
     }
@@ -201,13 +227,7 @@ impl Shard {
     /// others for which room was made before and which are not there yet.
     ///
     /// False if there is none to be made here.
-    pub(crate) fn prepare(
-        &mut self,
-        ask: &Ask,
-        room: &Room,
-        pending: usize,
-        after: &mut After,
-    ) -> bool {
+    fn prepare(&mut self, ask: &Ask, room: &Room, pending: usize, after: &mut After) -> bool {
         self.sweep_some(ask.now, room);
         self.move_some(MOVED_PER_INSERT, after);
         self.make_room(ask, room, pending)
@@ -218,7 +238,7 @@ impl Shard {
     /// Making room may have forgotten a key that had a state when it was looked at: then it is new
     /// after all, and takes room of its own besides the `pending` others. Should there be none left,
     /// it is admitted and not counted, as if it had been evicted at once.
-    pub(crate) fn take_prepared(
+    fn take_prepared(
         &mut self,
         policy: &Policy,
         ask: &Ask,

@@ -9,6 +9,7 @@ mod machine;
 mod memory;
 mod process;
 mod redis;
+mod reload;
 mod report;
 mod speed;
 mod stats;
@@ -26,7 +27,8 @@ usage: cargo xtask bench memory [OPTIONS]
 
   --quick          fewer rounds: indicative figures in a minute or two
   --instructions   only count instructions a decision, by callgrind (Debian: valgrind)
-  --only SECTION   only `speed`, `clocks`, `memory`, `sweep` or `instructions`
+  --only SECTION   only `speed`, `clocks`, `memory`, `sweep`, `reload` or
+                   `instructions`
   --json           print figures for programs
 ";
 
@@ -80,7 +82,8 @@ fn main() -> Result<()> {
 }
 
 fn bench(options: &Options) -> Result<()> {
-    const SECTIONS: [&str; 5] = ["speed", "clocks", "memory", "sweep", "instructions"];
+    const SECTIONS: [&str; 6] =
+        ["speed", "clocks", "memory", "sweep", "reload", "instructions"];
     if let Some(only) = options.only.as_deref().filter(|only| !SECTIONS.contains(only)) {
         bail!("there is no section `{only}`; there are {}", SECTIONS.join(", "));
     }
@@ -103,6 +106,10 @@ fn bench(options: &Options) -> Result<()> {
         let rows = sweep::measure(options.quick)?;
         report.section(&sweep::table(&rows), ("sweep", sweep::json(&rows)));
         report.goals.extend(goals::sweep(&rows));
+    }
+    if options.wants("reload") {
+        let (rounds, rows) = reload::measure(options.quick);
+        report.section(&reload::table(rounds, &rows), ("reload", reload::json(&rows)));
     }
     if options.wants("instructions") {
         let rows = instructions::measure()?;

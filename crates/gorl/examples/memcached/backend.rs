@@ -10,7 +10,7 @@ use gorl::{CasBackend, Loaded, StoreError, StoreErrorKind, Value, ValueError};
 ///
 /// memcached forgets what it has no room for, the least recently used first: give it memory for the
 /// keys of a window, or some are freed early.
-pub struct Memcached {
+pub(crate) struct Memcached {
     address: String,
     deadline: Duration,
     /// Connections that nobody is using.
@@ -26,7 +26,7 @@ const MOST_IDLE: usize = 64;
 impl Memcached {
     /// The server at an address such as `tcp://127.0.0.1:11211`. Each request to it may take as long as
     /// the deadline.
-    pub fn new(address: impl Into<String>, deadline: Duration) -> Self {
+    pub(crate) fn new(address: impl Into<String>, deadline: Duration) -> Self {
         Self { address: address.into(), deadline, idle: Mutex::default() }
     }
 

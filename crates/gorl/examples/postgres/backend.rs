@@ -8,7 +8,7 @@ use tokio::sync::Mutex;
 use tokio_postgres::{Client, Error, NoTls, Statement};
 
 /// Counts in a table of PostgreSQL, shared by all who use the same database.
-pub struct Postgres {
+pub(crate) struct Postgres {
     config: String,
     deadline: Duration,
     connected: Mutex<Option<Arc<Connected>>>,
@@ -54,12 +54,12 @@ const LONGEST_KEPT: Duration = Duration::from_secs(20 * 365 * 86_400);
 impl Postgres {
     /// The database of a connection string such as `host=localhost user=app`. Each request to it may
     /// take as long as the deadline.
-    pub fn new(config: impl Into<String>, deadline: Duration) -> Self {
+    pub(crate) fn new(config: impl Into<String>, deadline: Duration) -> Self {
         Self { config: config.into(), deadline, connected: Mutex::default() }
     }
 
     /// Deletes rows that nothing depends on any more; call it now and then.
-    pub async fn forget_expired(&self) -> Result<u64, StoreError> {
+    pub(crate) async fn forget_expired(&self) -> Result<u64, StoreError> {
         self.with(async |connected| connected.client.execute(FORGET, &[]).await).await
     }
 
