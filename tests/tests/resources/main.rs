@@ -20,7 +20,7 @@ const NOON: u64 = 1_800_014_400_000_000_000;
 /// One limiter, whatever it is over.
 enum Subject {
     Memory(ResourceLimiter),
-    Any(AsyncResourceLimiter, Runtime, Option<RedisServer>),
+    Any(AsyncResourceLimiter, Runtime),
 }
 
 impl Subject {
@@ -31,7 +31,7 @@ impl Subject {
     fn check_n(&self, resource: &str, key: &str, cost: u32) -> MultiDecision {
         match self {
             Self::Memory(limiter) => limiter.check_n(resource, key, cost).expect("it fits"),
-            Self::Any(limiter, runtime, _) => {
+            Self::Any(limiter, runtime) => {
                 runtime.block_on(limiter.check_n(resource, key, cost)).expect("an answer")
             }
         }
@@ -40,7 +40,7 @@ impl Subject {
     fn peek(&self, resource: &str, key: &str) -> MultiDecision {
         match self {
             Self::Memory(limiter) => limiter.peek(resource, key),
-            Self::Any(limiter, runtime, _) => {
+            Self::Any(limiter, runtime) => {
                 runtime.block_on(limiter.peek(resource, key)).expect("an answer")
             }
         }
@@ -49,7 +49,7 @@ impl Subject {
     fn give_back(&self, resource: &str, key: &str, cost: u32) {
         match self {
             Self::Memory(limiter) => limiter.give_back(resource, key, cost),
-            Self::Any(limiter, runtime, _) => {
+            Self::Any(limiter, runtime) => {
                 runtime.block_on(limiter.give_back(resource, key, cost)).expect("given back");
             }
         }
@@ -58,7 +58,7 @@ impl Subject {
     fn reset(&self, resource: &str, key: &str) {
         match self {
             Self::Memory(limiter) => limiter.reset(resource, key),
-            Self::Any(limiter, runtime, _) => {
+            Self::Any(limiter, runtime) => {
                 runtime.block_on(limiter.reset(resource, key)).expect("forgotten");
             }
         }
@@ -67,7 +67,7 @@ impl Subject {
     fn set_policies(&self, policies: ResourcePolicies) {
         match self {
             Self::Memory(limiter) => limiter.set_policies(policies),
-            Self::Any(limiter, ..) => limiter.set_policies(policies),
+            Self::Any(limiter, _) => limiter.set_policies(policies),
         }
     }
 }
@@ -78,16 +78,16 @@ fn admitted(subject: &Subject, resource: &str, key: &str, checks: usize) -> usiz
 }
 
 /// Runs a story on each kind of limiter, each on a clock of its own.
-fn on_each(policies: &ResourcePolicies, story: impl Fn(&Subject, &ManualClock)) {
+fn on_each(policies: &ResourcePolicies, tell: impl Fn(&Subject, &ManualClock)) {
     let clock = Arc::new(ManualClock::new(NOON));
     let memory =
         ResourceLimiter::builder(policies.clone()).clock(Arc::clone(&clock)).unknown_resources(3);
-    story(&Subject::Memory(memory.build()), &clock);
+    tell(&Subject::Memory(memory.build()), &clock);
 
     let clock = Arc::new(ManualClock::new(NOON));
     let store = MemoryStore::builder().clock(Arc::clone(&clock)).build();
     let builder = AsyncResourceLimiter::builder(policies.clone()).unknown_resources(3);
-    story(&Subject::Any(builder.build(store), runtime(), None), &clock);
+    tell(&Subject::Any(builder.build(store), runtime()), &clock);
 
     let (server, runtime) = (RedisServer::start(), runtime());
     let clock = Arc::new(ManualClock::new(NOON));
@@ -97,7 +97,8 @@ fn on_each(policies: &ResourcePolicies, story: impl Fn(&Subject, &ManualClock)) 
         .keep_rested(Duration::from_secs(86_400));
     let store = runtime.block_on(store.connect()).expect("the server serves");
     let builder = AsyncResourceLimiter::builder(policies.clone()).unknown_resources(3);
-    story(&Subject::Any(builder.build(store), runtime, Some(server)), &clock);
+    tell(&Subject::Any(builder.build(store), runtime), &clock);
+    drop(server);
     assert!(clock.now_ns() >= NOON);
 }
 
