@@ -4,15 +4,18 @@ use std::future::Future;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use gorl_core::{Clock, DecideError, Decision, KeyRef, Policy, Request, StoreError, check_cost};
+use gorl_core::{
+    Clock, DecideError, Decision, KeyRef, Policy, Request, StoreError, StoreErrorKind, check_cost,
+};
 
 use crate::async_limiter_builder::{AsyncLimiterBuilder, SharedClock};
 use crate::breaker::{Pass, Probe};
 use crate::denial_cache::Cache;
 use crate::fallback::Fallback;
+use crate::observer::{DEFAULT_RESOURCE, Watching};
 use crate::stats::Counters;
 use crate::steady_clock::SteadyClock;
-use crate::{Breaker, DynStore};
+use crate::{Breaker, BreakerState, DynStore, TopDenied};
 #[cfg(feature = "redis")]
 use {crate::owned_key::OwnedKey, gorl_core::Action};
 
@@ -25,6 +28,8 @@ pub(crate) struct Asking {
     cache: Option<Cache>,
     pub(crate) fallback: Fallback,
     clock: SharedClock,
+    pub(crate) watching: Option<Watching>,
+    pub(crate) top_denied: Option<Arc<TopDenied>>,
 }
 
 impl Asking {
@@ -38,6 +43,8 @@ impl Asking {
             cache: builder.denial_cache.as_ref().map(crate::DenialCache::build),
             fallback: Fallback::new(&builder.failure_policy, given.as_ref()),
             clock: given.unwrap_or_else(|| Arc::new(SteadyClock::new())),
+            watching: builder.watching,
+            top_denied: builder.top_denied,
         }
     }
 
@@ -121,9 +128,29 @@ impl Asking {
     }
 
     pub(crate) fn pass(&self) -> Pass {
-        match &self.breaker {
-            None => Pass::Through,
-            Some(breaker) => breaker.pass(|| self.clock.now_ns()),
+        let Some(breaker) = &self.breaker else {
+            return Pass::Through;
+        };
+        let pass = breaker.pass(|| self.clock.now_ns());
+        if let (Pass::Probe(_), Some(watching)) = (&pass, &self.watching) {
+            watching.observer.breaker_changed(&watching.name, BreakerState::Probing);
+        }
+        pass
+    }
+
+    /// Counts a key among those that are denied most, if it was denied and somebody wants to know.
+    pub(crate) fn note_denial(&self, resource: Option<&str>, key: KeyRef<'_>, is_allowed: bool) {
+        if let (Some(top), false) = (&self.top_denied, is_allowed) {
+            let name = self.watching.as_ref().map_or(DEFAULT_RESOURCE, |watching| &*watching.name);
+            top.note_parts(resource.unwrap_or(name), key);
+        }
+    }
+
+    /// Counts a failure of the store, and tells of it.
+    fn store_error(&self, kind: StoreErrorKind) {
+        self.counters.store_error(kind);
+        if let Some(watching) = &self.watching {
+            watching.observer.store_error(&watching.name, kind);
         }
     }
 
@@ -136,7 +163,7 @@ impl Asking {
             && breaker.state() != crate::BreakerState::Closed
         {
             let error = breaker.turned_away();
-            self.counters.store_error(error.kind());
+            self.store_error(error.kind());
             return Err(error);
         }
         let answer = asked.await;
@@ -152,8 +179,8 @@ impl Asking {
 
     /// What is said in the store's place while it is not asked.
     pub(crate) fn breakers_error(&self) -> StoreError {
-        let kind = gorl_core::StoreErrorKind::CircuitOpen;
-        self.counters.store_error(kind);
+        let kind = StoreErrorKind::CircuitOpen;
+        self.store_error(kind);
         match &self.breaker {
             Some(breaker) => breaker.turned_away(),
             None => StoreError::new(kind),
@@ -163,11 +190,22 @@ impl Asking {
     /// Tells the breaker and the counters how the store did.
     pub(crate) fn note(&self, failure: Option<&StoreError>, probe: Option<Probe>) {
         if let Some(error) = failure {
-            self.counters.store_error(error.kind());
+            self.store_error(error.kind());
         }
         let Some(breaker) = &self.breaker else {
             return;
         };
+        let before = self.watching.as_ref().map(|watching| (watching, breaker.state()));
+        self.note_at(breaker, failure, probe);
+        if let Some((watching, before)) = before {
+            let after = breaker.state();
+            if after != before {
+                watching.observer.breaker_changed(&watching.name, after);
+            }
+        }
+    }
+
+    fn note_at(&self, breaker: &Arc<Breaker>, failure: Option<&StoreError>, probe: Option<Probe>) {
         if let Some(probe) = probe {
             self.counters.probed();
             probe.settle(failure, self.clock.now_ns());

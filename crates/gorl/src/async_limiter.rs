@@ -8,6 +8,7 @@ use gorl_core::{
 };
 
 use crate::asking::Asking;
+use crate::observer::Watching;
 use crate::{AsyncLimiterBuilder, Breaker, DynStore, Stats};
 
 /// A rate limiter over any [`Store`]: the methods of `Limiter`, awaited, each with a `Result`.
@@ -254,7 +255,15 @@ impl AsyncLimiter {
             let policy = self.policy();
             let parts = key.parts();
             let key = KeyRef::new(parts.as_ref());
-            self.asking.decide(Request { policy: &policy, key, cost, action }).await
+            let begun = self.asking.watching.as_ref().map(Watching::begin);
+            let answer = self.asking.decide(Request { policy: &policy, key, cost, action }).await;
+            if let (Ok(decision), Action::Take) = (&answer, action) {
+                self.asking.note_denial(None, key, decision.is_allowed());
+            }
+            if let Some(begun) = begun {
+                begun.end(&answer);
+            }
+            answer
         }
     }
 }

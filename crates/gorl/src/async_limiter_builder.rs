@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use gorl_core::{Clock, Policy, Store};
 
-use crate::{AsyncLimiter, Breaker, DenialCache, DynStore, FailurePolicy};
+use crate::observer::Watching;
+use crate::{AsyncLimiter, Breaker, DenialCache, DynStore, FailurePolicy, Observer, TopDenied};
 
 /// A clock that several parts of a limiter read.
 pub(crate) type SharedClock = Arc<dyn Clock>;
@@ -17,6 +18,8 @@ pub struct AsyncLimiterBuilder {
     pub(crate) breaker: Option<Arc<Breaker>>,
     pub(crate) denial_cache: Option<DenialCache>,
     pub(crate) clock: Option<SharedClock>,
+    pub(crate) watching: Option<Watching>,
+    pub(crate) top_denied: Option<Arc<TopDenied>>,
 }
 
 impl AsyncLimiterBuilder {
@@ -27,6 +30,8 @@ impl AsyncLimiterBuilder {
             breaker: Some(Arc::new(Breaker::new())),
             denial_cache: None,
             clock: None,
+            watching: None,
+            top_denied: None,
         }
     }
 
@@ -63,6 +68,18 @@ impl AsyncLimiterBuilder {
     /// monotonic clock, and the local limiter has the memory store's own.
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Some(Arc::new(clock));
+        self
+    }
+
+    /// Tells an observer what becomes of requests; it hears of this limiter by `name`.
+    pub fn observer(mut self, name: &str, observer: impl Observer + 'static) -> Self {
+        self.watching = Some(Watching::new(name, observer));
+        self
+    }
+
+    /// Counts the keys that are denied most.
+    pub fn top_denied(mut self, top: Arc<TopDenied>) -> Self {
+        self.top_denied = Some(top);
         self
     }
 

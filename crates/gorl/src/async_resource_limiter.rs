@@ -12,10 +12,11 @@ use smallvec::SmallVec;
 
 use crate::asking::Asking;
 use crate::async_limiter_builder::AsyncLimiterBuilder;
+use crate::observer::{DEFAULT_RESOURCE, Watching};
 use crate::resource_names::{Parts, UNKNOWN_RESOURCES, UnknownResources, parts};
 use crate::{
-    Breaker, DenialCache, DynStore, FailurePolicy, MultiDecision, MultiPolicy, ResourcePolicies,
-    Stats,
+    Breaker, DenialCache, DynStore, FailurePolicy, MultiDecision, MultiPolicy, Observer,
+    ResourcePolicies, Stats, TopDenied,
 };
 
 /// A rate limiter with policies by resource over any [`Store`]: the methods of `ResourceLimiter`,
@@ -154,7 +155,7 @@ impl AsyncResourceLimiter {
         cost: u32,
     ) -> impl Future<Output = Result<(), StoreError>> + Send + 'a {
         async move {
-            let (policy, resource) = self.find(resource);
+            let (policy, resource, _) = self.find(resource);
             let own = key.parts();
             for (name, policy) in policy.iter() {
                 let parts = parts(resource, name, own.as_ref());
@@ -177,7 +178,7 @@ impl AsyncResourceLimiter {
         key: impl Key + Send + 'a,
     ) -> impl Future<Output = Result<(), StoreError>> + Send + 'a {
         async move {
-            let (policy, resource) = self.find(resource);
+            let (policy, resource, _) = self.find(resource);
             let own = key.parts();
             for (name, _) in policy.iter() {
                 let parts = parts(resource, name, own.as_ref());
@@ -239,10 +240,37 @@ impl AsyncResourceLimiter {
         action: Action,
     ) -> impl Future<Output = Result<MultiDecision, DecideError>> + Send + 'a {
         async move {
-            let (policy, resource) = self.find(resource);
+            let asking = &self.inner.asking;
+            let begun = asking.watching.as_ref().map(Watching::begin);
+            let (policy, part, label) = self.find(resource);
             let own = key.parts();
+            let answer = self.decide_on(&policy, part, own.as_ref(), cost, action).await;
+            if let (Ok(decision), Action::Take) = (&answer, action) {
+                asking.note_denial(Some(label), KeyRef::new(own.as_ref()), decision.is_allowed());
+            }
+            match (begun, &answer) {
+                (Some(begun), Ok(decision)) => {
+                    let (limit, binding) = decision.binding();
+                    begun.decided(label, limit, decision.is_allowed(), binding);
+                }
+                (Some(begun), Err(error)) => begun.failed(label, error),
+                (None, _) => {}
+            }
+            answer
+        }
+    }
+
+    fn decide_on<'a>(
+        &'a self,
+        policy: &'a Arc<MultiPolicy>,
+        resource: Part<'a>,
+        own: &'a [Part<'a>],
+        cost: u32,
+        action: Action,
+    ) -> impl Future<Output = Result<MultiDecision, DecideError>> + Send + 'a {
+        async move {
             let keys: SmallVec<[Parts<'_>; 1]> =
-                policy.iter().map(|(name, _)| parts(resource, name, own.as_ref())).collect();
+                policy.iter().map(|(name, _)| parts(resource, name, own)).collect();
             let requests: SmallVec<[Request<'_>; 1]> = policy
                 .iter()
                 .zip(&keys)
@@ -253,17 +281,18 @@ impl AsyncResourceLimiter {
                 [request] => SmallVec::from_iter([asking.decide(*request).await?]),
                 requests => asking.decide_together(requests).await?.into(),
             };
-            Ok(MultiDecision::new(&policy, decisions))
+            Ok(MultiDecision::new(policy, decisions))
         }
     }
 
-    /// The policies of a resource, and what stands for it in keys.
-    fn find<'a>(&self, resource: &'a str) -> (Arc<MultiPolicy>, Part<'a>) {
+    /// The policies of a resource, what stands for it in keys, and what observers call it.
+    fn find<'a>(&self, resource: &'a str) -> (Arc<MultiPolicy>, Part<'a>, &'a str) {
         let policies = self.inner.policies.load();
-        match policies.known(resource) {
-            Some(policy) => (Arc::clone(policy), resource.part()),
-            None => (Arc::clone(policies.default_shared()), self.inner.unknown.part(resource)),
+        if let Some(policy) = policies.known(resource) {
+            return (Arc::clone(policy), resource.part(), resource);
         }
+        let default = Arc::clone(policies.default_shared());
+        (default, self.inner.unknown.part(resource), DEFAULT_RESOURCE)
     }
 }
 
@@ -299,6 +328,18 @@ impl AsyncResourceLimiterBuilder {
     /// policies.
     pub fn denial_cache(mut self, cache: DenialCache) -> Self {
         self.options = self.options.denial_cache(cache);
+        self
+    }
+
+    /// Tells an observer what becomes of requests, by resource.
+    pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
+        self.options = self.options.observer(DEFAULT_RESOURCE, observer);
+        self
+    }
+
+    /// See [`AsyncLimiterBuilder::top_denied`].
+    pub fn top_denied(mut self, top: Arc<TopDenied>) -> Self {
+        self.options = self.options.top_denied(top);
         self
     }
 

@@ -81,6 +81,7 @@ mod limiter;
 mod limiter_builder;
 mod multi_decision;
 mod multi_policy;
+mod observer;
 #[cfg(feature = "redis")]
 mod owned_key;
 #[cfg(feature = "memory")]
@@ -90,6 +91,7 @@ mod resource_policies;
 mod stats;
 mod steady_clock;
 mod together;
+mod top_denied;
 
 pub use async_limiter::AsyncLimiter;
 pub use async_limiter_builder::AsyncLimiterBuilder;
@@ -119,11 +121,13 @@ pub use limiter::Limiter;
 pub use limiter_builder::LimiterBuilder;
 pub use multi_decision::MultiDecision;
 pub use multi_policy::{MultiPolicy, MultiPolicyError};
+pub use observer::{Observed, Observer};
 #[cfg(feature = "memory")]
 pub use resource_limiter::{ResourceLimiter, ResourceLimiterBuilder};
 pub use resource_policies::ResourcePolicies;
 pub use stats::Stats;
 pub use together::Ask;
+pub use top_denied::{TopDenied, TopKey};
 
 /// The pure math, for those who keep the states themselves.
 pub use gorl_core as core;

@@ -10,8 +10,9 @@ use gorl_core::{
 use gorl_store_mem::{MemoryStore, MemoryStoreBuilder};
 use smallvec::SmallVec;
 
+use crate::observer::{DEFAULT_RESOURCE, Watching};
 use crate::resource_names::{Parts, UNKNOWN_RESOURCES, UnknownResources, parts};
-use crate::{MultiDecision, MultiPolicy, ResourcePolicies};
+use crate::{MultiDecision, MultiPolicy, Observer, ResourcePolicies, TopDenied};
 
 /// A rate limiter with policies by resource: `check("login", "user-1")`.
 ///
@@ -44,6 +45,8 @@ pub struct ResourceLimiter {
     policies: ArcSwap<ResourcePolicies>,
     unknown: UnknownResources,
     changing: Mutex<()>,
+    watching: Option<Watching>,
+    top_denied: Option<Arc<TopDenied>>,
 }
 
 /// Sets up a [`ResourceLimiter`].
@@ -52,6 +55,8 @@ pub struct ResourceLimiterBuilder {
     policies: ResourcePolicies,
     store: MemoryStoreBuilder,
     unknown: usize,
+    watching: Option<Watching>,
+    top_denied: Option<Arc<TopDenied>>,
 }
 
 impl ResourceLimiter {
@@ -64,7 +69,13 @@ impl ResourceLimiter {
     /// A limiter with a capacity, a clock or a bound on unknown resources of your choice.
     pub fn builder(policies: ResourcePolicies) -> ResourceLimiterBuilder {
         let store = MemoryStore::builder();
-        ResourceLimiterBuilder { policies, store, unknown: UNKNOWN_RESOURCES }
+        ResourceLimiterBuilder {
+            policies,
+            store,
+            unknown: UNKNOWN_RESOURCES,
+            watching: None,
+            top_denied: None,
+        }
     }
 
     /// Spends one of the key's budget under the resource's policies, if all have one left.
@@ -171,6 +182,31 @@ impl ResourceLimiter {
 
     /// Decides; a cost that never fits is denied and spends nothing.
     fn decide(&self, resource: &str, key: &impl Key, cost: u32, action: Action) -> MultiDecision {
+        if self.watching.is_none() && self.top_denied.is_none() {
+            return self.decide_alone(resource, key, cost, action);
+        }
+        let begun = self.watching.as_ref().map(Watching::begin);
+        let decision = self.decide_alone(resource, key, cost, action);
+        let known = self.policies.load().known(resource).is_some();
+        let label = if known { resource } else { DEFAULT_RESOURCE };
+        if let (Some(top), false, Action::Take) = (&self.top_denied, decision.is_allowed(), action)
+        {
+            top.note_parts(label, KeyRef::new(key.parts().as_ref()));
+        }
+        if let Some(begun) = begun {
+            let (limit, binding) = decision.binding();
+            begun.decided(label, limit, decision.is_allowed(), binding);
+        }
+        decision
+    }
+
+    fn decide_alone(
+        &self,
+        resource: &str,
+        key: &impl Key,
+        cost: u32,
+        action: Action,
+    ) -> MultiDecision {
         let policies = self.policies.load();
         let (policy, resource) = self.find(&policies, resource);
         let key = key.parts();
@@ -270,6 +306,18 @@ impl ResourceLimiterBuilder {
         self
     }
 
+    /// Tells an observer what becomes of requests, by resource.
+    pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
+        self.watching = Some(Watching::new(DEFAULT_RESOURCE, observer));
+        self
+    }
+
+    /// Counts the keys that are denied most.
+    pub fn top_denied(mut self, top: Arc<TopDenied>) -> Self {
+        self.top_denied = Some(top);
+        self
+    }
+
     /// The clock to decide by; see [`MemoryStoreBuilder::clock`].
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.store = self.store.clock(clock);
@@ -288,6 +336,8 @@ impl ResourceLimiterBuilder {
             policies: ArcSwap::from_pointee(self.policies),
             unknown: UnknownResources::new(self.unknown),
             changing: Mutex::new(()),
+            watching: self.watching,
+            top_denied: self.top_denied,
         }
     }
 }

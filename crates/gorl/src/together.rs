@@ -10,6 +10,7 @@ use gorl_core::{
 use crate::AsyncLimiter;
 use crate::asking::Asking;
 use crate::breaker::Pass;
+use crate::observer::Watching;
 
 /// A request to one of several limiters.
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +93,18 @@ impl AsyncLimiter {
             check_cost(request.policy, request.cost)?;
         }
         let askings: Vec<&Asking> = asks.iter().map(|ask| &*ask.limiter.asking).collect();
-        decide_all(&askings, &requests).await
+        let begun: Vec<_> =
+            askings.iter().map(|asking| asking.watching.as_ref().map(Watching::begin)).collect();
+        let answer = decide_all(&askings, &requests).await;
+        if let Ok(decisions) = &answer {
+            for (begun, decision) in begun.into_iter().zip(decisions) {
+                begun.into_iter().for_each(|begun| begun.end(&Ok(*decision)));
+            }
+            for ((asking, request), decision) in askings.iter().zip(&requests).zip(decisions) {
+                asking.note_denial(None, request.key, decision.is_allowed());
+            }
+        }
+        answer
     }
 }
 

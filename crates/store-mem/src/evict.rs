@@ -118,6 +118,9 @@ impl Shard {
     pub(crate) fn evict(&mut self, print: Fingerprint, now: u64, room: &Room) -> bool {
         match self.choose_victim(print, now) {
             Some((slot, entry)) => {
+                if !self.policies.rank(&entry, now).is_free() {
+                    self.evictions += 1;
+                }
                 self.remove(slot, &entry, room);
                 true
             }

@@ -29,6 +29,8 @@ pub(crate) struct Shard {
     /// The group that the sweeper looks at next.
     pub(super) sweep_hand: usize,
     pub(super) policies: Policies,
+    /// How many states that still counted were given up for lack of room.
+    pub(super) evictions: u64,
     /// Whether the table may be replaced by a larger one.
     pub(super) grows: bool,
     /// What applies to requests that name no policy.
@@ -72,6 +74,7 @@ impl Shard {
             move_hand: 0,
             sweep_hand: 0,
             policies: Policies::default(),
+            evictions: 0,
             grows,
             default: DefaultPolicy {
                 policy: Policy::MOST,
@@ -338,6 +341,10 @@ impl Shard {
 
     pub(crate) fn len(&self) -> usize {
         self.table.len() + self.old.as_ref().map_or(0, |old| old.len())
+    }
+
+    pub(crate) fn evictions(&self) -> u64 {
+        self.evictions
     }
 
     /// Bytes of the heap that the shard holds.

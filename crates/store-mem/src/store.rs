@@ -225,6 +225,14 @@ impl MemoryStore {
         self.room.capacity()
     }
 
+    /// How many keys that had spent something were given up for lack of room, in all.
+    ///
+    /// When this grows, keys are forgotten early: choose a larger capacity.
+    #[must_use]
+    pub fn evictions(&self) -> u64 {
+        self.shards.iter().map(|shard| shard.lock().evictions()).sum()
+    }
+
     /// How many shards there are.
     #[must_use]
     pub fn shards(&self) -> usize {
