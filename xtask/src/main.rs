@@ -4,6 +4,7 @@
 mod bench;
 mod ci;
 mod command;
+mod fuzz;
 mod loom;
 mod metadata;
 mod no_std;
@@ -16,6 +17,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use lexopt::Arg::{Long, Short, Value};
+use lexopt::ValueExt;
 
 const HELP: &str = "\
 The habits of the gorl project as commands.
@@ -28,6 +30,8 @@ usage: cargo xtask COMMAND
                              ARGS     go to the test runner, which then is all that runs
   tidy                     dependency edges, file openings, lints, unsafe code, atomic orderings
   loom                     the models of every atomic and lock, under every interleaving
+  fuzz [TARGET] [OPTIONS]  any bytes at stored states and access logs: every target, or one of them
+                             --seconds N     how long each target runs, 60 unless told
   bench memory [OPTIONS]   the memory store beside its peers, in one process
                              --quick         fewer rounds: indicative figures in a minute
                              --instructions  instructions a decision, counted by callgrind
@@ -67,6 +71,7 @@ fn run(args: Vec<OsString>) -> Result<()> {
         "test" => run_test(parser),
         "tidy" => no_more(parser).and_then(|()| tidy::run()),
         "loom" => no_more(parser).and_then(|()| loom::run()),
+        "fuzz" => run_fuzz(parser),
         "bench" => bench::run(&rest(&mut parser)?),
         "ci" => {
             let job = match parser.next()? {
@@ -97,6 +102,20 @@ fn run_test(mut parser: lexopt::Parser) -> Result<()> {
     test::run(&options)
 }
 
+fn run_fuzz(mut parser: lexopt::Parser) -> Result<()> {
+    let mut options = fuzz::Options::default();
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Long("seconds") => options.seconds = parser.value()?.parse()?,
+            Value(name) if options.target.is_none() => {
+                options.target = Some(name.to_string_lossy().into_owned());
+            }
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    fuzz::run(&options)
+}
+
 fn rest(parser: &mut lexopt::Parser) -> Result<Vec<OsString>> {
     Ok(parser.raw_args()?.collect())
 }
@@ -114,7 +133,14 @@ mod tests {
 
     #[test]
     fn a_wrong_word_is_an_error_and_not_silence() {
-        for args in [&["tset"][..], &["tidy", "--fix"], &["ci", "test", "fmt"], &["bench"]] {
+        for args in [
+            &["tset"][..],
+            &["tidy", "--fix"],
+            &["ci", "test", "fmt"],
+            &["bench"],
+            &["fuzz", "stored_state", "access_log"],
+            &["fuzz", "--seconds", "soon"],
+        ] {
             let args = args.iter().map(Into::into).collect();
             assert!(run(args).is_err());
         }

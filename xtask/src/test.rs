@@ -49,7 +49,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     no_std::check()?;
     // The benchmark lives in a workspace of its own, and would go stale unseen.
-    command::run(cargo().current_dir(root().join("xtask/peers")).args(["test", "--quiet"]))
+    command::run(cargo().current_dir(root().join("xtask/peers")).args(["test", "--quiet"]))?;
+    // What fuzzing once found stays right; to look for more takes a nightly compiler and time.
+    command::run(cargo().current_dir(root().join("xtask/fuzz")).args(["test", "--quiet"]))
 }
 
 /// nextest where it is installed, for it runs tests side by side and shows the slow ones.

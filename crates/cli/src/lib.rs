@@ -21,6 +21,8 @@ mod timestamp;
 mod trace;
 
 pub use access_log::{Entry, LineError, parse_line};
+#[doc(hidden)]
+pub use replay::{Rehearsal, rehearse};
 
 use args::{Cli, Command};
 use failure::Failure;

@@ -8,6 +8,7 @@ mod input;
 mod json;
 mod overwrite;
 mod progress;
+mod rehearsal;
 mod report;
 #[cfg(test)]
 mod sample;
@@ -30,6 +31,7 @@ use input::Reading;
 use progress::Progress;
 
 pub(crate) use demand::Bin;
+pub use rehearsal::{Rehearsal, rehearse};
 pub(crate) use report::{BusyKey, Report, StrategyReport};
 #[cfg(test)]
 pub(crate) use sample::sample;

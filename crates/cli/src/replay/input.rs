@@ -47,15 +47,7 @@ const NO_RESOURCE: &[u8] = b"-";
 
 /// Reads all logs, one after the other.
 pub(crate) fn read(args: &ReplayArgs, progress: &Progress) -> Result<Reading, Failure> {
-    let records = RecordReader::new(&args.key, args.resource.as_deref(), &args.names);
-    let mut collector = Collector {
-        records,
-        builder: TrafficBuilder::new(args.resource.is_some()),
-        lines: 0,
-        failed: 0,
-        first_failures: Vec::new(),
-        without_key: 0,
-    };
+    let mut collector = Collector::new(args);
     let bar = progress.reading(total_bytes(&args.logs));
     let (mut sources, mut notes, mut unusable) = (Vec::new(), Vec::new(), None);
     for path in &args.logs {
@@ -80,16 +72,20 @@ pub(crate) fn read(args: &ReplayArgs, progress: &Progress) -> Result<Reading, Fa
             break;
         }
     }
-    Ok(Reading {
-        traffic: collector.builder.build(),
-        sources,
-        lines: collector.lines,
-        failed: collector.failed,
-        first_failures: collector.first_failures,
-        notes,
-        unusable,
-        without_key: collector.without_key,
-    })
+    Ok(Reading { sources, notes, unusable, ..collector.finish() })
+}
+
+/// Reads one log that is at hand, as if it were a file.
+pub(crate) fn read_bytes(
+    args: &ReplayArgs,
+    bytes: &[u8],
+    progress: &Progress,
+) -> Result<Reading, Failure> {
+    let mut collector = Collector::new(args);
+    let input = decoded(Box::new(Cursor::new(bytes.to_vec())), &Rc::default());
+    let lines = Lines::new(input.map_err(|error| Failure::new(error.to_string()))?);
+    collector.read(lines, "bytes", progress)?;
+    Ok(collector.finish())
 }
 
 /// What is wrong with a log of so many lines of which so many failed, if nothing of it is good.
@@ -112,6 +108,31 @@ struct Collector {
 }
 
 impl Collector {
+    fn new(args: &ReplayArgs) -> Self {
+        Self {
+            records: RecordReader::new(&args.key, args.resource.as_deref(), &args.names),
+            builder: TrafficBuilder::new(args.resource.is_some()),
+            lines: 0,
+            failed: 0,
+            first_failures: Vec::new(),
+            without_key: 0,
+        }
+    }
+
+    /// What was read, of logs without a name.
+    fn finish(self) -> Reading {
+        Reading {
+            traffic: self.builder.build(),
+            sources: Vec::new(),
+            lines: self.lines,
+            failed: self.failed,
+            first_failures: self.first_failures,
+            notes: Vec::new(),
+            unusable: None,
+            without_key: self.without_key,
+        }
+    }
+
     fn read(
         &mut self,
         mut lines: Lines<BufReader<Box<dyn Read>>>,
