@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use anyhow::{Result, bail};
 
 use crate::command::{self, cargo};
-use crate::redis;
+use crate::servers;
 
 /// Runs the benchmark that is named first, with the arguments after it.
 pub(crate) fn run(args: &[OsString]) -> Result<()> {
@@ -15,7 +15,7 @@ pub(crate) fn run(args: &[OsString]) -> Result<()> {
     let word: &[&str] = match name.to_str() {
         Some("memory") => &[],
         Some("redis") => {
-            redis::ensure()?;
+            servers::ensure_redis()?;
             &["redis"]
         }
         Some("http") => &["http"],

@@ -8,7 +8,7 @@ mod fuzz;
 mod loom;
 mod metadata;
 mod no_std;
-mod redis;
+mod servers;
 mod test;
 mod tidy;
 

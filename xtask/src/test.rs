@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use crate::command::{self, cargo, root};
 use crate::metadata::{Package, Workspace};
-use crate::{no_std, redis};
+use crate::{no_std, servers};
 
 /// The variable from which proptest takes its seed.
 const SEED_VARIABLE: &str = "PROPTEST_RNG_SEED";
@@ -29,7 +29,7 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<()> {
     // A part of the tests may well need no server; if it does, its failure says so.
     if options.runner_args.is_empty() {
-        redis::ensure()?;
+        servers::ensure_all()?;
     }
     let mut runner = runner();
     if options.long {

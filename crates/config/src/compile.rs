@@ -15,7 +15,7 @@ use crate::format_duration;
 use crate::located::Located;
 use crate::rate::{Rate, parse_rates};
 use crate::routes::Routes;
-use crate::scalar::{Span, StrategyName};
+use crate::scalar::{Secret, Span, StrategyName};
 
 /// The fields of one limit, wherever they stand.
 #[derive(Clone, Copy)]
@@ -32,7 +32,7 @@ const MICROSECOND: u32 = 1_000;
 
 pub(crate) fn compile(document: Document) -> Result<Config, ConfigError> {
     let strategy = document.strategy.map(|StrategyName(strategy)| strategy);
-    let on_redis = document.redis_url.is_some();
+    let on_redis = redis_url(&document).is_some();
     let limits = |limits: &Located<Limits>| multi_policy(limits, strategy, on_redis);
     let default = limits(&document.default).map_err(|error| error.inside("default"))?;
     let mut policies = ResourcePolicies::new(default);
@@ -237,8 +237,14 @@ fn wrong<T>(error: &PolicyError, fields: &Fields<'_>, place: &Located<T>) -> Con
     }
 }
 
+/// The URL of Redis. An empty one is none, so that a variable of the environment can decide.
+fn redis_url(document: &Document) -> Option<&Secret> {
+    document.redis_url.as_ref().map(|url| &url.value).filter(|url| !url.0.is_empty())
+}
+
 fn settled(document: Document) -> Result<Settled, ConfigError> {
     let failure = failure(&document)?;
+    let redis_url = redis_url(&document).cloned();
     let redis = document.redis.map_or_else(
         || Ok(RedisOptions::default()),
         |redis| {
@@ -266,7 +272,7 @@ fn settled(document: Document) -> Result<Settled, ConfigError> {
         duration(cache.value.max_age).map_or(denials.clone(), |age| denials.max_age(age))
     });
     Ok(Settled {
-        redis_url: document.redis_url.map(|url| url.value),
+        redis_url,
         failure,
         redis,
         capacity,

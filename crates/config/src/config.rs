@@ -167,6 +167,23 @@ impl Config {
         self.headers.as_deref()
     }
 
+    /// The header fields of answers over HTTP; the default of gorl-http if they are not set.
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn header_styles(&self) -> gorl_http::HeaderStyles {
+        use gorl_http::HeaderStyles;
+        let Some(styles) = &self.headers else {
+            return HeaderStyles::default();
+        };
+        styles.iter().fold(HeaderStyles::NONE, |all, style| {
+            all.and(match style {
+                HeaderStyle::Plain => HeaderStyles::PLAIN,
+                HeaderStyle::Prefixed => HeaderStyles::PREFIXED,
+                HeaderStyle::Structured => HeaderStyles::STRUCTURED,
+            })
+        })
+    }
+
     /// Whether counts are shared over Redis.
     #[must_use]
     pub fn uses_redis(&self) -> bool {

@@ -19,7 +19,8 @@ pub(crate) struct Document {
     /// The strategy of all limits that name none.
     pub(crate) strategy: Option<StrategyName>,
     /// A Redis that processes share their counts in, such as `redis://host:6379/0`. Without it, counts
-    /// are in memory. Write `${REDIS_URL}` to take it out of the environment.
+    /// are in memory, and so they are if it is empty. Write `${REDIS_URL}` to take it out of the
+    /// environment.
     pub(crate) redis_url: Option<Located<Secret>>,
     /// Whether requests are admitted when the store is gone; the same as `failure: open`.
     pub(crate) fail_open: Option<Located<bool>>,

@@ -37,17 +37,45 @@ impl Config {
     ///
     /// A [`ConfigError`] if Redis cannot be reached or its URL is none, and if there is one and this
     /// crate was built without the feature `redis`.
-    #[cfg_attr(not(feature = "redis"), expect(clippy::unused_async, reason = "as with Redis"))]
     pub async fn connect(&self) -> Result<AsyncResourceLimiter, ConfigError> {
+        self.connect_with(|builder| builder).await
+    }
+
+    /// The same, with options that are no part of a configuration, such as an observer.
+    ///
+    /// # Errors
+    ///
+    /// As [`connect`](Self::connect).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # pollster::block_on(async {
+    /// use std::sync::Arc;
+    /// use gorl::TopDenied;
+    /// use gorl_config::{Config, Format};
+    ///
+    /// let top = Arc::new(TopDenied::new(100));
+    /// let config = Config::parse("strategy: fixed_window\ndefault: 1 per hour", Format::Yaml)?;
+    /// let limiter = config.connect_with(|builder| builder.top_denied(Arc::clone(&top))).await?;
+    /// # let _ = limiter;
+    /// # Ok::<(), gorl_config::ConfigError>(())
+    /// # }).unwrap();
+    /// ```
+    #[cfg_attr(not(feature = "redis"), expect(clippy::unused_async, reason = "as with Redis"))]
+    pub async fn connect_with(
+        &self,
+        options: impl FnOnce(AsyncResourceLimiterBuilder) -> AsyncResourceLimiterBuilder,
+    ) -> Result<AsyncResourceLimiter, ConfigError> {
         let Some(url) = &self.settled.redis_url else {
             let mut store = MemoryStore::builder();
             if let Some(keys) = self.settled.capacity {
                 store = store.capacity(keys);
             }
-            return Ok(self.builder().build(store.build()));
+            return Ok(options(self.builder()).build(store.build()));
         };
         #[cfg(feature = "redis")]
-        return Ok(self.builder().build(self.redis_store(&url.0).await?));
+        return Ok(options(self.builder()).build(self.redis_store(&url.0).await?));
         #[cfg(not(feature = "redis"))]
         {
             let _ = url;

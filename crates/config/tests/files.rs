@@ -199,6 +199,16 @@ fn a_limiter_over_memory_is_refused_where_counts_are_to_be_shared() {
 }
 
 #[test]
+fn an_empty_url_is_none_so_that_the_environment_can_decide() {
+    let yaml = "strategy: fixed_window\nredis_url: ${REDIS_URL:-}\nredis: {prefix: x}\ndefault: 1 per hour\n";
+    let with = |url: Option<&'static str>| {
+        let config = Config::parse_with(yaml, Format::Yaml, &move |_| url.map(str::to_owned));
+        config.unwrap().uses_redis()
+    };
+    assert_eq!([with(None), with(Some("")), with(Some("redis://h/"))], [false, false, true]);
+}
+
+#[test]
 fn the_schema_has_every_field_and_no_more() {
     let schema: serde_json::Value = serde_json::from_str(&gorl_config::json_schema()).unwrap();
     let fields = schema["properties"].as_object().unwrap();

@@ -31,6 +31,9 @@
 //! | `gorl_unknown_resources` | gauge | `limiter` | resources without a policy that are counted apart |
 //! | `gorl_http_requests_total` | counter | `limit`, `outcome` | requests over HTTP under a limit (feature `http`, [`Metrics::http`]) |
 //!
+//! Failures and the breaker are of the store, which all resources of a limiter share: their `resource` is
+//! the limiter's name, which is `default` for one that has policies by resource.
+//!
 //! No label holds a key, and none holds a name that a caller chose: a resource without policies of its own
 //! is called `default`. So there are no more series than there are policies, times a few.
 //!

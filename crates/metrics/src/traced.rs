@@ -67,10 +67,12 @@ impl Observer for Traced {
     }
 
     fn store_error(&self, resource: &str, kind: StoreErrorKind) {
-        let times = self.errors.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
-        // A store that is gone fails every request.
-        if times.is_power_of_two() {
-            warn!(resource, kind = kind.as_str(), times, "the store fails");
+        // What is not asked has not failed anew, and a store that is gone fails every request.
+        if kind != StoreErrorKind::CircuitOpen {
+            let times = self.errors.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+            if times.is_power_of_two() {
+                warn!(resource, kind = kind.as_str(), times, "the store fails");
+            }
         }
         if let Some(next) = &self.next {
             next.store_error(resource, kind);

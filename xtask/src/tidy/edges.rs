@@ -46,7 +46,7 @@ fn layer(package: &str) -> Option<u8> {
         "gorl-key-text" => Some(1),
         "gorl" => Some(3),
         "gorl-http" => Some(4),
-        "gorl-cli" => Some(6),
+        "gorl-cli" | "gorl-demo" => Some(6),
         "gorl-tests" | "xtask" => None,
         store if store.starts_with("gorl-store-") => Some(2),
         _ => Some(5),
