@@ -52,8 +52,8 @@ impl Demo {
             })
             .await?;
         let reloader = Reloader::new(file, config, limiter.clone());
-        let watch = reloader.watch(LOOK, |reloaded| match reloaded {
-            Ok(reloaded) => println!("reloaded: {reloaded:?}"),
+        let watch = reloader.watch(LOOK, |outcome| match outcome {
+            Ok(done) => println!("{done:?}"),
             Err(error) => eprintln!("the limits stay as they are: {error}"),
         });
         let watch = watch.context("the configuration file cannot be watched")?;

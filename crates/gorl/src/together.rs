@@ -98,7 +98,9 @@ impl AsyncLimiter {
         let answer = decide_all(&askings, &requests).await;
         if let Ok(decisions) = &answer {
             for (begun, decision) in begun.into_iter().zip(decisions) {
-                begun.into_iter().for_each(|begun| begun.end(&Ok(*decision)));
+                if let Some(begun) = begun {
+                    begun.end(&Ok(*decision));
+                }
             }
             for ((asking, request), decision) in askings.iter().zip(&requests).zip(decisions) {
                 asking.note_denial(None, request.key, decision.is_allowed());

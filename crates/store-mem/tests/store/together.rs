@@ -97,7 +97,7 @@ proptest! {
         for key in 0..200 {
             subject.take(&hour, key);
         }
-        prop_assert!(subject.store.len() >= 1 && subject.store.len() <= capacity);
+        prop_assert!(!subject.store.is_empty() && subject.store.len() <= capacity);
     }
 }
 
@@ -136,7 +136,7 @@ fn sixty_four_threads_charge_two_limits_exactly_as_often() {
                 let key = 1 + thread % USERS;
                 // Half of them name the two the other way round.
                 let mut asked = [(0, global, 1, Action::Take), (key, user, 1, Action::Take)];
-                if thread % 2 == 0 {
+                if thread.is_multiple_of(2) {
                     asked.reverse();
                 }
                 begin.wait();
