@@ -259,7 +259,7 @@ impl<'de> MapAccess<'de> for Map<'de> {
     }
 }
 
-/// A value after its line and its column.
+/// A value after its line, its column, and what of it must not be shown.
 struct Place<'de> {
     of: &'de Node,
     index: u8,
@@ -278,8 +278,32 @@ impl<'de> SeqAccess<'de> for Place<'de> {
         match self.index {
             1 => seed.deserialize(number(self.of.at.line)).map(Some),
             2 => seed.deserialize(number(self.of.at.column)).map(Some),
-            3 => seed.deserialize(De(self.of)).map(Some),
+            3 => seed.deserialize(Hidden(self.of.secret().map(|(value, _)| value))).map(Some),
+            4 => seed.deserialize(Hidden(self.of.secret().map(|(_, shown)| shown))).map(Some),
+            5 => seed.deserialize(De(self.of)).map(Some),
             _ => Ok(None),
         }
+    }
+}
+
+/// A text that may be none.
+struct Hidden<'de>(Option<&'de str>);
+
+impl<'de> Deserializer<'de> for Hidden<'de> {
+    type Error = ConfigError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ConfigError> {
+        match self.0 {
+            Some(text) => {
+                let text: StrDeserializer<'_, ConfigError> = text.into_deserializer();
+                visitor.visit_some(text)
+            }
+            None => visitor.visit_none(),
+        }
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit
+        unit_struct newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
     }
 }

@@ -33,6 +33,9 @@ pub(crate) struct Position {
     pub(crate) column: usize,
 }
 
+/// Shorter words are in any message.
+const SHORTEST_TELLING: usize = 3;
+
 impl ConfigError {
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self { file: None, at: None, field: None, message: message.into() }
@@ -66,10 +69,17 @@ impl ConfigError {
         self
     }
 
-    /// The same with a text in place of another that must not be shown.
+    /// The same without what a variable of the environment held, nor any word of it; `shown` stands for
+    /// it.
     pub(crate) fn hiding(mut self, secret: &str, shown: &str) -> Self {
         if !secret.is_empty() {
             self.message = self.message.replace(secret, shown);
+        }
+        let words = secret.split(|c: char| !c.is_alphanumeric());
+        let mut telling = words.filter(|word| word.len() >= SHORTEST_TELLING);
+        if telling.any(|word| self.message.replace(shown, "").contains(word)) {
+            self.message =
+                format!("{shown} does not fit here; it is not shown, as it may be a secret");
         }
         self
     }

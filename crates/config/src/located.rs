@@ -13,6 +13,8 @@ use crate::error::{ConfigError, Position};
 pub(crate) struct Located<T> {
     pub(crate) value: T,
     pub(crate) at: Position,
+    /// What a variable of the environment held, and what stands for it in errors.
+    hidden: Option<(String, String)>,
 }
 
 /// The name by which our deserializer knows that it is asked for the place as well.
@@ -21,7 +23,11 @@ pub(crate) const LOCATED: &str = "$gorl_config::Located";
 impl<T> Located<T> {
     /// An error about the value.
     pub(crate) fn error(&self, message: impl Into<String>) -> ConfigError {
-        ConfigError::new(message).at(self.at)
+        let error = ConfigError::new(message).at(self.at);
+        match &self.hidden {
+            Some((secret, shown)) => error.hiding(secret, shown),
+            None => error,
+        }
     }
 }
 
@@ -39,11 +45,15 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Located<T> {
                 let missing = || A::Error::custom("a value without its place");
                 let line = parts.next_element()?.ok_or_else(missing)?;
                 let column = parts.next_element()?.ok_or_else(missing)?;
+                let secret: Option<String> = parts.next_element()?.ok_or_else(missing)?;
+                let shown: Option<String> = parts.next_element()?.ok_or_else(missing)?;
                 let value = parts.next_element()?.ok_or_else(missing)?;
-                Ok(Located { value, at: Position { line, column } })
+                let hidden = secret.zip(shown);
+                Ok(Located { value, at: Position { line, column }, hidden })
             }
         }
-        deserializer.deserialize_struct(LOCATED, &["line", "column", "value"], Parts(PhantomData))
+        const FIELDS: &[&str] = &["line", "column", "secret", "shown", "value"];
+        deserializer.deserialize_struct(LOCATED, FIELDS, Parts(PhantomData))
     }
 }
 

@@ -47,6 +47,14 @@ impl Node {
         fields.iter().find(|(key, _)| key.name == name).map(|(_, value)| value)
     }
 
+    /// What a variable of the environment held, and what stands for it.
+    pub(crate) fn secret(&self) -> Option<(&str, &str)> {
+        match &self.kind {
+            Kind::Secret { value, shown } => Some((value, shown)),
+            _ => None,
+        }
+    }
+
     /// What kind of value it is, for errors.
     pub(crate) fn describe(&self) -> String {
         match &self.kind {

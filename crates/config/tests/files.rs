@@ -172,6 +172,19 @@ default: {limit: '${LIMIT}', window: '${WINDOW}'}
     let dollars = "strategy: fixed_window\ndefault: 1 per hour\nresources: {a: '$${X}'}\n";
     let error = Config::parse_with(dollars, Format::Yaml, &|_| None).unwrap_err().to_string();
     assert!(error.contains("`${X}` is no rate"), "{error}");
+    // Not even a part of it.
+    for yaml in [
+        "strategy: fixed_window\ndefault: ${X}\n",
+        "strategy: fixed_window\ndefault: {rate: '${X}'}\n",
+        "strategy: ${X}\ndefault: 1 per hour\n",
+        "strategy: fixed_window\ndefault: 1 per hour\nfailure: ${X}\n",
+        "strategy: fixed_window\ndefault: 1 per hour\nroutes: {/a: '${X}'}\n",
+        "strategy: fixed_window\ndefault: 1 per hour\nbreaker: {wait: '${X}'}\n",
+    ] {
+        let held = |_: &str| Some("1 per hour; 2 per hunter2".to_owned());
+        let error = Config::parse_with(yaml, Format::Yaml, &held).unwrap_err().to_string();
+        assert!(error.contains("the value of ${X}") && !error.contains("hunter2"), "{error}");
+    }
     for wrong in ["${", "${}", "${1X}", "${A-B}"] {
         let yaml = format!("strategy: fixed_window\ndefault: '{wrong}'\n");
         assert!(Config::parse_with(&yaml, Format::Yaml, &|_| Some("1".to_owned())).is_err());
