@@ -209,6 +209,8 @@ A policy line: {"policy":{...}} with
   limit       1 to 4294967295
   window_ns   nanoseconds, or `window` as text: "250ms", "1m", "1h30m" (ns us ms s m h d)
   burst       optional, buckets only
+Several policies that must all admit: {"policies":[{...},{...}]}, each with an optional `name`. Answers
+then have the one that binds and the figures of each: "binding":"day","policies":[{"name":"day",...}].
 A step:
   at_ns       nanoseconds since the Unix epoch
   key         optional text, "k" when left out

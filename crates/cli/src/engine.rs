@@ -5,7 +5,10 @@ mod redis;
 
 use std::sync::Arc;
 
-use gorl::{Decision, Limiter, ManualClock, Policy};
+use gorl::{
+    Decision, Limiter, ManualClock, MultiDecision, MultiPolicy, Policy, ResourceLimiter,
+    ResourcePolicies,
+};
 
 /// What decides the steps of a trace; each store that `--store` can name is one.
 pub(crate) trait Engine {
@@ -15,6 +18,13 @@ pub(crate) trait Engine {
     ///
     /// A message when the engine cannot count under this policy.
     fn set_policy(&mut self, policy: Policy) -> Result<(), String>;
+
+    /// Puts several policies in force, which must all admit; counts stay by their names.
+    ///
+    /// # Errors
+    ///
+    /// A message when the engine cannot count under one of them.
+    fn set_policies(&mut self, policies: MultiPolicy) -> Result<(), String>;
 
     /// Decides one request.
     ///
@@ -43,8 +53,14 @@ pub(crate) struct Step {
 }
 
 /// What an engine answers; every figure is exact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
+    /// Of several policies: what they say together, the one that binds, and each.
+    Several {
+        together: Box<Answer>,
+        binding: String,
+        each: Vec<(String, Answer)>,
+    },
     Decided {
         allowed: bool,
         limit: u32,
@@ -65,6 +81,25 @@ impl From<Decision> for Answer {
             remaining: decision.remaining(),
             reset_ns: decision.reset_after().as_nanos(),
             retry_after_ns: (!allowed).then(|| decision.retry_after().as_nanos()),
+        }
+    }
+}
+
+impl From<MultiDecision> for Answer {
+    fn from(decision: MultiDecision) -> Self {
+        let allowed = decision.is_allowed();
+        let together = Self::Decided {
+            allowed,
+            limit: decision.limit(),
+            remaining: decision.remaining(),
+            reset_ns: decision.reset_after().as_nanos(),
+            retry_after_ns: (!allowed).then(|| decision.retry_after().as_nanos()),
+        };
+        let each = decision.iter().map(|(name, one)| (name.to_owned(), Self::from(*one)));
+        Self::Several {
+            together: Box::new(together),
+            binding: decision.binding().0.to_owned(),
+            each: each.collect(),
         }
     }
 }
@@ -96,10 +131,36 @@ impl Memory {
 #[derive(Default)]
 pub(crate) struct MemoryEngine {
     memory: Option<Memory>,
+    several: Option<(ResourceLimiter, Arc<ManualClock>)>,
 }
 
+/// All steps of a trace are for one resource.
+const RESOURCE: &str = "trace";
+
+/// A count under one policy is none under several.
+const EITHER: &str = "a trace has `policy` lines or `policies` lines, not both";
+
 impl Engine for MemoryEngine {
+    fn set_policies(&mut self, policies: MultiPolicy) -> Result<(), String> {
+        if self.memory.is_some() {
+            return Err(EITHER.to_owned());
+        }
+        let policies = ResourcePolicies::new(policies);
+        match &self.several {
+            Some((limiter, _)) => limiter.set_policies(policies),
+            None => {
+                let clock = Arc::new(ManualClock::new(0));
+                let limiter = ResourceLimiter::builder(policies).clock(Arc::clone(&clock)).build();
+                self.several = Some((limiter, clock));
+            }
+        }
+        Ok(())
+    }
+
     fn set_policy(&mut self, policy: Policy) -> Result<(), String> {
+        if self.several.is_some() {
+            return Err(EITHER.to_owned());
+        }
         match &self.memory {
             Some(memory) => memory.limiter.set_policy(policy),
             None => self.memory = Some(Memory::new(policy)),
@@ -108,12 +169,25 @@ impl Engine for MemoryEngine {
     }
 
     fn step(&mut self, step: &Step) -> Result<Answer, String> {
-        let Some(memory) = &self.memory else {
+        if self.memory.is_none() && self.several.is_none() {
             return Err(NO_POLICY.to_owned());
-        };
+        }
         // No limit is above u32::MAX, so a cost that is exceeds them all.
         let Ok(cost) = u32::try_from(step.cost) else {
             return Ok(Answer::CostExceedsLimit);
+        };
+        if let Some((limiter, clock)) = &self.several {
+            clock.set(step.at_ns);
+            let key = step.key.as_str();
+            let decided = if step.peek {
+                limiter.peek_n(RESOURCE, key, cost)
+            } else {
+                limiter.check_n(RESOURCE, key, cost)
+            };
+            return Ok(decided.map_or(Answer::CostExceedsLimit, Answer::from));
+        }
+        let Some(memory) = &self.memory else {
+            return Err(NO_POLICY.to_owned());
         };
         memory.clock.set(step.at_ns);
         let key = step.key.as_str();

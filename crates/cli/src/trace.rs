@@ -47,9 +47,13 @@ fn trace<R: io::Read>(
         }
         match grammar::parse(line).map_err(|message| at_line(&message))? {
             Input::Policy(policy) => engine.set_policy(policy).map_err(|error| at_line(&error))?,
+            Input::Policies(policies) => {
+                engine.set_policies(policies).map_err(|error| at_line(&error))?;
+            }
             Input::Step(step) => {
                 let answer = engine.step(&step).map_err(|error| at_line(&error))?;
-                write_answer(output, answer).map_err(Failure::from_output)?;
+                let written = write_answer(output, &answer).and_then(|()| writeln!(output));
+                written.map_err(Failure::from_output)?;
             }
         }
     }
@@ -57,19 +61,42 @@ fn trace<R: io::Read>(
 }
 
 /// Writes the answer by hand, for its waits may need more than the 64 bits of a JSON library.
-fn write_answer(output: &mut impl Write, answer: Answer) -> io::Result<()> {
+fn write_answer(output: &mut impl Write, answer: &Answer) -> io::Result<()> {
     match answer {
-        Answer::CostExceedsLimit => writeln!(output, r#"{{"error":"cost_exceeds_limit"}}"#),
-        Answer::Decided { allowed, limit, remaining, reset_ns, retry_after_ns } => {
-            write!(
-                output,
-                r#"{{"allowed":{allowed},"limit":{limit},"remaining":{remaining},"reset_ns":{reset_ns},"#
-            )?;
-            match retry_after_ns {
-                Some(wait) => writeln!(output, r#""retry_after_ns":{wait}}}"#),
-                None => writeln!(output, r#""retry_after_ns":null}}"#),
-            }
+        Answer::CostExceedsLimit => write!(output, r#"{{"error":"cost_exceeds_limit"}}"#),
+        Answer::Decided { .. } => {
+            write!(output, "{{")?;
+            write_figures(output, answer)?;
+            write!(output, "}}")
         }
+        Answer::Several { together, binding, each } => {
+            write!(output, "{{")?;
+            write_figures(output, together)?;
+            let text = |name: &str| serde_json::Value::from(name).to_string();
+            write!(output, r#","binding":{},"policies":["#, text(binding))?;
+            for (index, (name, answer)) in each.iter().enumerate() {
+                let comma = if index > 0 { "," } else { "" };
+                write!(output, r#"{comma}{{"name":{},"#, text(name))?;
+                write_figures(output, answer)?;
+                write!(output, "}}")?;
+            }
+            write!(output, "]}}")
+        }
+    }
+}
+
+/// The figures of a decision, without the braces around them.
+fn write_figures(output: &mut impl Write, answer: &Answer) -> io::Result<()> {
+    let Answer::Decided { allowed, limit, remaining, reset_ns, retry_after_ns } = answer else {
+        return Ok(());
+    };
+    write!(
+        output,
+        r#""allowed":{allowed},"limit":{limit},"remaining":{remaining},"reset_ns":{reset_ns},"#
+    )?;
+    match retry_after_ns {
+        Some(wait) => write!(output, r#""retry_after_ns":{wait}"#),
+        None => write!(output, r#""retry_after_ns":null"#),
     }
 }
 
@@ -131,11 +158,10 @@ mod tests {
             reset_ns,
             retry_after_ns: Some(reset_ns - 1),
         };
-        write_answer(&mut output, answer).unwrap();
+        write_answer(&mut output, &answer).unwrap();
         let expected = concat!(
             r#"{"allowed":false,"limit":1,"remaining":0,"reset_ns":1400000000000000000000000001,"#,
             r#""retry_after_ns":1400000000000000000000000000}"#,
-            "\n"
         );
         assert_eq!(String::from_utf8(output).unwrap(), expected);
     }

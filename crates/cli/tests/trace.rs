@@ -167,3 +167,57 @@ fn the_example_in_the_help_is_true() {
     assert_eq!(trace(&input).stdout.lines().collect::<Vec<_>>(), answers);
     assert_eq!(answers.len(), 3);
 }
+
+const TWO: &str = concat!(
+    r#"{"policies":[{"name":"second","strategy":"fixed_window","limit":2,"window":"1s"},"#,
+    r#"{"name":"hour","strategy":"token_bucket","limit":3,"window":"1h"}]}"#
+);
+
+#[test]
+fn several_policies_admit_together_and_the_binding_one_is_named() {
+    let ran = trace(&[TWO, r#"{"at_ns":0,"cost":2}"#, r#"{"at_ns":0}"#, r#"{"at_ns":0,"cost":3}"#]);
+    let expected = concat!(
+        r#"{"allowed":true,"limit":2,"remaining":0,"reset_ns":2400000000000,"retry_after_ns":null,"binding":"second","policies":["#,
+        r#"{"name":"second","allowed":true,"limit":2,"remaining":0,"reset_ns":1000000000,"retry_after_ns":null},"#,
+        r#"{"name":"hour","allowed":true,"limit":3,"remaining":1,"reset_ns":2400000000000,"retry_after_ns":null}]}"#,
+        "\n",
+        r#"{"allowed":false,"limit":2,"remaining":0,"reset_ns":2400000000000,"retry_after_ns":1000000000,"binding":"second","policies":["#,
+        r#"{"name":"second","allowed":false,"limit":2,"remaining":0,"reset_ns":1000000000,"retry_after_ns":1000000000},"#,
+        r#"{"name":"hour","allowed":true,"limit":3,"remaining":1,"reset_ns":2400000000000,"retry_after_ns":null}]}"#,
+        "\n",
+        r#"{"error":"cost_exceeds_limit"}"#,
+        "\n"
+    );
+    assert_eq!((ran.status, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), expected, ""));
+}
+
+#[test]
+fn several_policies_are_told_what_is_wrong_with_which() {
+    for (line, part) in [
+        (r#"{"policies":[]}"#, "at least one policy"),
+        (r#"{"policies":{}}"#, "must be a list"),
+        (
+            r#"{"policies":[{"strategy":"fixed_window","limit":0,"window":"1s"}]}"#,
+            "policies, number 1: limit",
+        ),
+        (
+            r#"{"policies":[{"name":"a","strategy":"fixed_window","limit":1,"window":"1s"},{"name":"a","strategy":"fixed_window","limit":1,"window":"1s"}]}"#,
+            "number 2: there are two limits of the name",
+        ),
+        (r#"{"policies":[],"at_ns":0}"#, "both `policies` and `at_ns`"),
+        (
+            r#"{"policy":{"name":"a","strategy":"fixed_window","limit":1,"window":"1s"}}"#,
+            "unknown field `name`",
+        ),
+    ] {
+        let ran = trace(&[line]);
+        assert_eq!(ran.status, Some(2), "{line}");
+        assert!(
+            ran.stderr.contains("error: line 1: ") && ran.stderr.contains(part),
+            "{}",
+            ran.stderr
+        );
+    }
+    let ran = trace(&[TWO, POLICY]);
+    assert!(ran.stderr.contains("error: line 2: a trace has `policy` lines or `policies` lines"));
+}

@@ -57,16 +57,42 @@ fn redis_answers_as_memory_does_and_no_key_stays() {
     assert_eq!(keys(&server), 0);
 }
 
+#[test]
+fn several_policies_answer_as_in_memory_and_no_key_stays() {
+    let server = RedisServer::start();
+    let policies = |second: u32| {
+        format!(
+            r#"{{"policies":[{{"name":"second","strategy":"token_bucket","limit":{second},"window":"1s"}},{{"strategy":"sliding_window","limit":9,"window":"10s"}}]}}"#
+        )
+    };
+    let mut lines = Vec::new();
+    for second in [3, 5, 2] {
+        lines.push(policies(second));
+        let rests = ["", r#","cost":2"#, r#","peek":true"#, r#","key":"other""#];
+        for (step, rest) in (0..40_u64).zip(rests.into_iter().cycle()) {
+            let ns = 1_735_689_600_000_000_000 + step * 125_000_000;
+            lines.push(format!(r#"{{"at_ns":{ns}{rest}}}"#));
+        }
+    }
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let redis = trace(&server, &lines);
+    assert_eq!((redis.status, redis.stderr.as_str()), (Some(0), ""));
+    let memory = gorl(&["trace"], lines.join("\n"));
+    assert_eq!(redis.stdout.lines().count(), 120);
+    assert_eq!(in_micros(&redis.stdout), in_micros(&memory.stdout));
+    assert_eq!(keys(&server), 0);
+}
+
 /// The answers with every wait rounded up to a whole microsecond.
 fn in_micros(answers: &str) -> String {
     let mut text = String::new();
     for line in answers.lines() {
         let fields: Vec<String> = line
             .split(',')
-            .map(|field| match field.trim_end_matches('}').split_once("_ns\":") {
+            .map(|field| match field.trim_end_matches(['}', ']']).split_once("_ns\":") {
                 Some((name, wait)) if wait != "null" => {
                     let wait: u128 = wait.parse().expect("a wait");
-                    let end = if field.ends_with('}') { "}" } else { "" };
+                    let end = &field[field.trim_end_matches(['}', ']']).len()..];
                     format!("{name}_ns\":{}{end}", wait.div_ceil(1_000) * 1_000)
                 }
                 _ => field.to_owned(),

@@ -82,8 +82,7 @@ fn main() -> Result<()> {
 }
 
 fn bench(options: &Options) -> Result<()> {
-    const SECTIONS: [&str; 6] =
-        ["speed", "clocks", "memory", "sweep", "reload", "instructions"];
+    const SECTIONS: [&str; 6] = ["speed", "clocks", "memory", "sweep", "reload", "instructions"];
     if let Some(only) = options.only.as_deref().filter(|only| !SECTIONS.contains(only)) {
         bail!("there is no section `{only}`; there are {}", SECTIONS.join(", "));
     }

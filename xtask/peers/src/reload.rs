@@ -2,12 +2,16 @@
 
 use std::hint::black_box;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
-use gorl::{Action, Limiter, MemoryStore, MultiPolicy, Policy, ResourceLimiter, ResourcePolicies};
+use gorl::{
+    Action, Limiter, MemoryStore, MultiPolicy, Observed, Observer, Policy, ResourceLimiter,
+    ResourcePolicies, TopDenied,
+};
 use serde_json::{Value, json};
 
 use crate::stats::median;
@@ -34,11 +38,22 @@ fn policy(seconds: u64) -> Policy {
 
 /// Policies of which only what nobody here asks for differs.
 fn policies(other: u64) -> ResourcePolicies {
-    let both = MultiPolicy::named("second", policy(1)).and_then(|one| one.and("hour", policy(3_600)));
+    let both =
+        MultiPolicy::named("second", policy(1)).and_then(|one| one.and("hour", policy(3_600)));
     ResourcePolicies::new(policy(1))
         .resource("login", policy(1))
         .resource("two", both.expect("two names"))
         .resource("other", policy(other))
+}
+
+/// What an observer costs that does next to nothing.
+#[derive(Default)]
+struct Counting(AtomicU64);
+
+impl Observer for Counting {
+    fn decided(&self, observed: &Observed<'_>) {
+        self.0.fetch_add(u64::from(observed.is_allowed), Ordering::Relaxed);
+    }
 }
 
 /// Measures each way in turn, round after round.
@@ -48,6 +63,9 @@ pub(crate) fn measure(quick: bool) -> (usize, Vec<Row>) {
     let limiter = Limiter::new(policy(1));
     let store = MemoryStore::new();
     let still = ResourceLimiter::new(policies(1));
+    let observed = ResourceLimiter::builder(policies(1)).observer(Counting::default()).build();
+    let topped = ResourceLimiter::builder(policies(1)).top_denied(Arc::new(TopDenied::new(100)));
+    let topped = topped.build();
     let moving = Arc::new(ResourceLimiter::new(policies(1)));
     let one = policy(1);
     let (running, stopped) = mpsc::channel::<()>();
@@ -60,15 +78,23 @@ pub(crate) fn measure(quick: bool) -> (usize, Vec<Row>) {
                 changed.set_policies(policies(seconds));
             }
         });
-        let parts: [(&'static str, &dyn Fn() -> bool); 6] = [
+        let parts: [(&'static str, &dyn Fn() -> bool); 8] = [
             ("one policy: Limiter", &|| limiter.check("user-1").is_allowed()),
             ("one policy, a key of three parts: MemoryStore", &|| {
                 let key = ("login", "", "user-1");
-                store.decide_key(&one, &key, 1, Action::Take).is_ok_and(|decision| decision.is_allowed())
+                store
+                    .decide_key(&one, &key, 1, Action::Take)
+                    .is_ok_and(|decision| decision.is_allowed())
             }),
             ("by resource: ResourceLimiter", &|| still.check("login", "user-1").is_allowed()),
             ("by resource, replaced every millisecond", &|| {
                 moving.check("login", "user-1").is_allowed()
+            }),
+            ("by resource, with an observer that counts", &|| {
+                observed.check("login", "user-1").is_allowed()
+            }),
+            ("by resource, with counts of who is denied most", &|| {
+                topped.check("login", "user-1").is_allowed()
             }),
             ("by resource, two policies", &|| still.check("two", "user-1").is_allowed()),
             ("by resource, two policies, replaced every millisecond", &|| {

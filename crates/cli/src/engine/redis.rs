@@ -1,25 +1,32 @@
 //! The engine of a trace over Redis: the scripts decide, at the times of the trace.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::error::Error;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
-use gorl::{AsyncLimiter, DecideError, Decision, ManualClock, Policy, RedisStore, Strategy};
+use gorl::{
+    AsyncLimiter, AsyncResourceLimiter, DecideError, Decision, DynStore, ManualClock, MultiPolicy,
+    Policy, RedisStore, ResourcePolicies, Strategy,
+};
 use tokio::runtime::{Builder, Runtime};
 
-use super::{Answer, Engine, NO_POLICY, Step};
+use super::{Answer, EITHER, Engine, NO_POLICY, RESOURCE, Step};
 
 /// Keys under a prefix of their own, which are removed at the end.
 pub(super) struct RedisEngine {
     // Before the runtime, which its connection lives on.
     limiter: AsyncLimiter,
+    several: Option<AsyncResourceLimiter>,
+    store: Arc<dyn DynStore>,
     clock: Arc<ManualClock>,
     runtime: Runtime,
     has_policy: bool,
     /// The keys that were asked for, and the strategy that spent last, if any has.
     keys: HashMap<String, Option<Strategy>>,
+    /// The names that policies had, under each of which a key may count.
+    names: HashSet<String>,
 }
 
 /// A person at a terminal does not mind a wait that would be too long in a service.
@@ -45,8 +52,24 @@ impl RedisEngine {
             .connect_timeout(DEADLINE)
             .command_timeout(DEADLINE);
         let store = runtime.block_on(builder.connect()).map_err(|error| told(&error))?;
-        let limiter = AsyncLimiter::new(Policy::MOST, store);
-        Ok(Self { limiter, clock, runtime, has_policy: false, keys: HashMap::new() })
+        let store: Arc<dyn DynStore> = Arc::new(store);
+        let limiter = AsyncLimiter::over(Policy::MOST, Arc::clone(&store));
+        let (keys, names) = (HashMap::new(), HashSet::new());
+        Ok(Self { limiter, several: None, store, clock, runtime, has_policy: false, keys, names })
+    }
+
+    fn decide_several(&mut self, step: &Step, cost: u32) -> Result<Answer, DecideError> {
+        let Some(limiter) = &self.several else {
+            return Ok(Answer::CostExceedsLimit);
+        };
+        self.keys.entry(step.key.clone()).or_default();
+        let key = step.key.as_str();
+        let decided = if step.peek {
+            self.runtime.block_on(limiter.peek_n(RESOURCE, key, cost))?
+        } else {
+            self.runtime.block_on(limiter.check_n(RESOURCE, key, cost))?
+        };
+        Ok(decided.into())
     }
 
     fn decide(&mut self, key: &str, cost: u32, peek: bool) -> Result<Decision, DecideError> {
@@ -71,7 +94,29 @@ impl RedisEngine {
 }
 
 impl Engine for RedisEngine {
+    fn set_policies(&mut self, policies: MultiPolicy) -> Result<(), String> {
+        if self.has_policy {
+            return Err(EITHER.to_owned());
+        }
+        for (name, policy) in policies.iter() {
+            policy.in_micros().map_err(|error| format!("policy {name:?}: {error}"))?;
+            self.names.insert(name.to_owned());
+        }
+        let policies = ResourcePolicies::new(policies);
+        match &self.several {
+            Some(limiter) => limiter.set_policies(policies),
+            None => {
+                let builder = AsyncResourceLimiter::builder(policies).without_breaker();
+                self.several = Some(builder.build_over(Arc::clone(&self.store)));
+            }
+        }
+        Ok(())
+    }
+
     fn set_policy(&mut self, policy: Policy) -> Result<(), String> {
+        if self.several.is_some() {
+            return Err(EITHER.to_owned());
+        }
         let policy = policy.in_micros().map_err(|error| error.to_string())?;
         self.limiter.set_policy(policy);
         self.has_policy = true;
@@ -79,7 +124,7 @@ impl Engine for RedisEngine {
     }
 
     fn step(&mut self, step: &Step) -> Result<Answer, String> {
-        if !self.has_policy {
+        if !self.has_policy && self.several.is_none() {
             return Err(NO_POLICY.to_owned());
         }
         if !step.at_ns.is_multiple_of(1_000) {
@@ -91,17 +136,27 @@ impl Engine for RedisEngine {
             return Ok(Answer::CostExceedsLimit);
         };
         self.clock.set(step.at_ns);
-        match self.decide(&step.key, cost, step.peek) {
-            Ok(decision) => Ok(decision.into()),
+        let answer = if self.several.is_some() {
+            self.decide_several(step, cost)
+        } else {
+            self.decide(&step.key, cost, step.peek).map(Answer::from)
+        };
+        match answer {
+            Ok(answer) => Ok(answer),
             Err(DecideError::Cost(_)) => Ok(Answer::CostExceedsLimit),
             Err(error) => Err(told(&error)),
         }
     }
 
     fn finish(&mut self) -> Result<(), String> {
+        let left = |error| format!("keys may be left in Redis: {}", told(&error));
         for key in std::mem::take(&mut self.keys).into_keys() {
+            for name in &self.names {
+                let key = (RESOURCE, name.as_str(), key.as_str());
+                self.runtime.block_on(self.limiter.reset(key)).map_err(left)?;
+            }
             let removed = self.runtime.block_on(self.limiter.reset(key));
-            removed.map_err(|error| format!("keys may be left in Redis: {}", told(&error)))?;
+            removed.map_err(left)?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gorl::{Policy, Strategy};
+use gorl::{MultiPolicy, Policy, Strategy};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
@@ -15,6 +15,8 @@ use gorl_config::parse_duration;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Input {
     Policy(Policy),
+    /// Several that must all admit.
+    Policies(MultiPolicy),
     Step(Step),
 }
 
@@ -32,6 +34,8 @@ struct LineFields<'a> {
     #[serde(borrow, default, deserialize_with = "present")]
     policy: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]
+    policies: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
     at_ns: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]
     key: Option<&'a RawValue>,
@@ -44,6 +48,9 @@ struct LineFields<'a> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PolicyFields<'a> {
+    /// What a policy is called among several.
+    #[serde(borrow, default, deserialize_with = "present")]
+    name: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]
     strategy: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]
@@ -82,13 +89,38 @@ pub(crate) fn parse(line: &[u8]) -> Result<Input, String> {
         ("peek", fields.peek),
     ];
     let first_of_step = step_fields.iter().find(|(_, raw)| raw.is_some()).map(|(name, _)| name);
-    match (fields.policy, first_of_step) {
-        (Some(_), Some(name)) => Err(format!(
-            "a line is either a policy or a step, this one has both `policy` and `{name}`"
-        )),
-        (Some(policy), None) => parse_policy(policy).map(Input::Policy),
-        (None, _) => parse_step(&fields).map(Input::Step),
+    let policy = fields.policy.map(|_| "policy").or(fields.policies.map(|_| "policies"));
+    if let (Some(policy), Some(name)) = (policy, first_of_step) {
+        return Err(format!(
+            "a line is either a policy or a step, this one has both `{policy}` and `{name}`"
+        ));
     }
+    match (fields.policy, fields.policies) {
+        (Some(_), Some(_)) => Err("give `policy` or `policies`, not both".to_owned()),
+        (Some(policy), None) => parse_policy(policy).map(Input::Policy),
+        (None, Some(policies)) => parse_policies(policies).map(Input::Policies),
+        (None, None) => parse_step(&fields).map(Input::Step),
+    }
+}
+
+/// Several policies, each by its name or, without one, by its number.
+fn parse_policies(raw: &RawValue) -> Result<MultiPolicy, String> {
+    let policies: Vec<&RawValue> = serde_json::from_str(raw.get())
+        .map_err(|_| format!("policies must be a list of policies, got {}", shown(raw)))?;
+    let mut all: Option<MultiPolicy> = None;
+    for (index, raw) in policies.into_iter().enumerate() {
+        let number = index + 1;
+        let at = |error: String| format!("policies, number {number}: {error}");
+        let fields = policy_fields(raw).map_err(at)?;
+        let name = fields.name.map_or_else(|| Ok(number.to_string()), |raw| text("name", raw));
+        let (name, policy) = (name.map_err(at)?, policy_of(&fields).map_err(at)?);
+        let added = match all.take() {
+            None => MultiPolicy::named(&name, policy),
+            Some(all) => all.and(&name, policy),
+        };
+        all = Some(added.map_err(|error| at(error.to_string()))?);
+    }
+    all.ok_or_else(|| "policies must be a list of at least one policy".to_owned())
 }
 
 fn parse_step(fields: &LineFields<'_>) -> Result<Step, String> {
@@ -102,11 +134,23 @@ fn parse_step(fields: &LineFields<'_>) -> Result<Step, String> {
 }
 
 fn parse_policy(raw: &RawValue) -> Result<Policy, String> {
+    let fields = policy_fields(raw)?;
+    if fields.name.is_some() {
+        return Err(
+            "policy: unknown field `name`; only one of several `policies` has one".to_owned()
+        );
+    }
+    policy_of(&fields)
+}
+
+fn policy_fields(raw: &RawValue) -> Result<PolicyFields<'_>, String> {
     if !raw.get().starts_with('{') {
         return Err(format!("policy must be an object, got {}", shown(raw)));
     }
-    let fields: PolicyFields<'_> = serde_json::from_str(raw.get())
-        .map_err(|error| format!("policy: {}", without_position(&error)))?;
+    serde_json::from_str(raw.get()).map_err(|error| format!("policy: {}", without_position(&error)))
+}
+
+fn policy_of(fields: &PolicyFields<'_>) -> Result<Policy, String> {
     let strategy = text("strategy", fields.strategy.ok_or("policy: missing field `strategy`")?)?;
     let strategy: Strategy = strategy
         .parse()
