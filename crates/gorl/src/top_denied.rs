@@ -133,7 +133,10 @@ impl TopDenied {
                 }
             }));
         }
-        keys.sort_by(|a, b| b.denials.cmp(&a.denials).then_with(|| a.key.cmp(&b.key)));
+        keys.sort_by(|a, b| {
+            let name = |key: &TopKey| (key.resource.clone(), key.key.clone());
+            b.denials.cmp(&a.denials).then_with(|| name(a).cmp(&name(b)))
+        });
         keys.truncate(most);
         keys
     }
