@@ -1,8 +1,9 @@
 //! Configurations that load: GoRL's own, one in three formats, variables, and what they come to.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use gorl::{MultiPolicy, Policy, ResourcePolicies};
+use gorl::{ManualClock, MemoryStore, MultiPolicy, Policy, ResourcePolicies};
 use gorl_config::{Config, Format, HeaderStyle};
 use proptest::prelude::*;
 
@@ -235,6 +236,43 @@ fn the_schema_has_every_field_and_no_more() {
     assert_eq!(names, listed);
     assert_eq!(schema["additionalProperties"], false);
     assert_eq!(schema["required"], serde_json::json!(["default"]));
+}
+
+#[test]
+fn r105_two_per_second_is_two_in_each_second() {
+    for (text, format) in [
+        ("strategy: token_bucket\ndefault: {rate: 2 per second, burst: 1}\n", Format::Yaml),
+        ("strategy = 'token_bucket'\ndefault = { rate = '2/s', burst = 1 }\n", Format::Toml),
+        (
+            r#"{"strategy":"token_bucket","default":{"limit":2,"window":"1s","burst":1}}"#,
+            Format::Json,
+        ),
+    ] {
+        let config = Config::parse(text, format).unwrap();
+        let clock = Arc::new(ManualClock::new(1_800_000_000_000_000_000));
+        let store = MemoryStore::builder().clock(Arc::clone(&clock)).build();
+        let limiter = config.builder().build(store);
+        let mut admitted = 0;
+        for _ in 0..600 {
+            let decision = pollster::block_on(limiter.check("x", "a")).unwrap();
+            admitted += u32::from(decision.is_allowed());
+            clock.advance(Duration::from_millis(100));
+        }
+        assert!((120..=121).contains(&admitted), "{text}: {admitted}");
+    }
+}
+
+#[test]
+fn r47_a_limit_of_zero_is_an_error_in_every_format_and_way() {
+    for (text, format) in [
+        ("strategy: fixed_window\ndefault: 0 per hour\n", Format::Yaml),
+        ("strategy: fixed_window\ndefault: {limit: 0, window: 1h}\n", Format::Yaml),
+        ("strategy = 'fixed_window'\ndefault = { rate = '0/h' }\n", Format::Toml),
+        (r#"{"strategy":"fixed_window","default":{"limit":0,"window":"1h"}}"#, Format::Json),
+    ] {
+        let error = Config::parse(text, format).unwrap_err().to_string();
+        assert!(error.contains("limit must be from 1 to 4294967295, got 0"), "{error}");
+    }
 }
 
 proptest! {
