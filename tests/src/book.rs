@@ -14,6 +14,7 @@ pages! {
     distributed "docs/src/distributed.md"
     redis_production "docs/src/redis-production.md"
     http "docs/src/http.md"
+    waiting "docs/src/waiting.md"
     configuration "docs/src/configuration.md"
     observability "docs/src/observability.md"
     custom_stores "docs/src/custom-stores.md"
