@@ -1,5 +1,6 @@
 //! Several limiters over one store, asked in one call: all admit, or nothing is spent.
 
+use std::future::Future;
 use std::sync::Arc;
 
 use gorl_core::{
@@ -68,46 +69,52 @@ impl AsyncLimiter {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn check_all<K: Key + Sync>(
-        asks: &[Ask<'_, K>],
-    ) -> Result<Vec<Decision>, DecideError> {
-        let Some(first) = asks.first() else {
-            return Ok(Vec::new());
-        };
-        if !asks.iter().all(|ask| ask.limiter.shares_store_with(first.limiter)) {
-            return Err(unsupported("the limiters have different stores").into());
-        }
-        let policies: Vec<Policy> = asks.iter().map(|ask| ask.limiter.policy()).collect();
-        let parts: Vec<K::Parts<'_>> = asks.iter().map(|ask| ask.key.parts()).collect();
-        let requests: Vec<Request<'_>> = asks
-            .iter()
-            .zip(policies.iter().zip(&parts))
-            .map(|(ask, (policy, parts))| Request {
-                policy,
-                key: KeyRef::new(parts.as_ref()),
-                cost: ask.cost,
-                action: Action::Take,
-            })
-            .collect();
-        for request in &requests {
-            check_cost(request.policy, request.cost)?;
-        }
-        let askings: Vec<&Asking> = asks.iter().map(|ask| &*ask.limiter.asking).collect();
-        let begun: Vec<_> =
-            askings.iter().map(|asking| asking.watching.as_ref().map(Watching::begin)).collect();
-        let answer = decide_all(&askings, &requests).await;
-        if let Ok(decisions) = &answer {
-            for (begun, decision) in begun.into_iter().zip(decisions) {
-                if let Some(begun) = begun {
-                    begun.end(&Ok(*decision));
-                }
-            }
-            for ((asking, request), decision) in askings.iter().zip(&requests).zip(decisions) {
-                asking.note_denial(None, request.key, decision.is_allowed());
-            }
-        }
-        answer
+    // It says itself that it may change threads; see the other methods.
+    #[expect(clippy::manual_async_fn, reason = "this promises `Send`")]
+    pub fn check_all<'a, K: Key + Sync>(
+        asks: &'a [Ask<'a, K>],
+    ) -> impl Future<Output = Result<Vec<Decision>, DecideError>> + Send + 'a {
+        async move { ask_together(asks).await }
     }
+}
+
+async fn ask_together<K: Key + Sync>(asks: &[Ask<'_, K>]) -> Result<Vec<Decision>, DecideError> {
+    let Some(first) = asks.first() else {
+        return Ok(Vec::new());
+    };
+    if !asks.iter().all(|ask| ask.limiter.shares_store_with(first.limiter)) {
+        return Err(unsupported("the limiters have different stores").into());
+    }
+    let policies: Vec<Policy> = asks.iter().map(|ask| ask.limiter.policy()).collect();
+    let parts: Vec<K::Parts<'_>> = asks.iter().map(|ask| ask.key.parts()).collect();
+    let requests: Vec<Request<'_>> = asks
+        .iter()
+        .zip(policies.iter().zip(&parts))
+        .map(|(ask, (policy, parts))| Request {
+            policy,
+            key: KeyRef::new(parts.as_ref()),
+            cost: ask.cost,
+            action: Action::Take,
+        })
+        .collect();
+    for request in &requests {
+        check_cost(request.policy, request.cost)?;
+    }
+    let askings: Vec<&Asking> = asks.iter().map(|ask| &*ask.limiter.asking).collect();
+    let begun: Vec<_> =
+        askings.iter().map(|asking| asking.watching.as_ref().map(Watching::begin)).collect();
+    let answer = decide_all(&askings, &requests).await;
+    if let Ok(decisions) = &answer {
+        for (begun, decision) in begun.into_iter().zip(decisions) {
+            if let Some(begun) = begun {
+                begun.end(&Ok(*decision));
+            }
+        }
+        for ((asking, request), decision) in askings.iter().zip(&requests).zip(decisions) {
+            asking.note_denial(None, request.key, decision.is_allowed());
+        }
+    }
+    answer
 }
 
 /// Decides on requests to several limiters over one store, of which there is at least one, and counts

@@ -243,12 +243,8 @@ impl Decides for AsyncLimiter {
         Self::policy(self)
     }
 
-    fn decide<K: Key + Sync>(
-        &self,
-        key: &K,
-        cost: u32,
-    ) -> impl Future<Output = Result<Decision, DecideError>> + Send {
-        async move { self.check_n(key, cost).await }
+    async fn decide<K: Key + Sync>(&self, key: &K, cost: u32) -> Result<Decision, DecideError> {
+        self.check_n(key, cost).await
     }
 }
 

@@ -199,6 +199,19 @@ async fn a_raised_limit_serves_sooner_and_one_that_no_longer_fits_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_wait_for_a_borrowed_key_can_be_spawned() {
+    let waiting = waiting(bucket(1, 1, 1_000 * MS));
+    let served = tokio::spawn(async move {
+        let user = ("user", String::from("7"));
+        let borrowed = user.1.as_str();
+        waiting.until_ready(&user).await.is_ok()
+            && waiting.until_ready_n((user.0, borrowed), 1).await.is_ok()
+            && waiting.until_ready_within(borrowed, 1, MS).await.is_ok()
+    });
+    assert!(served.await.unwrap());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_limiter_over_any_store_can_be_waited_for() {
     let store = MemoryStore::builder().clock(TokioClock::new()).build();
     let limiter = AsyncLimiter::new(bucket(1, 1, 100 * MS), store);

@@ -100,6 +100,40 @@ fn fifty_processes_admit_exactly_the_limit() {
     }
 }
 
+/// What one limit refuses is not spent of the other, whoever asks at the same time.
+#[test]
+fn r45_twenty_processes_charge_two_limits_exactly_as_often() {
+    const USERS: usize = 4;
+    let (server, runtime) = (RedisServer::start(), runtime());
+    for strategy in Strategy::ALL {
+        let children: Vec<_> = (0..20)
+            .map(|process| {
+                let user = (process % USERS).to_string();
+                Command::new(env!("CARGO_BIN_EXE_both"))
+                    .args([&server.url(), strategy.as_str(), &user, "200"])
+                    .stdout(Stdio::piped())
+                    .spawn()
+                    .expect("a process starts")
+            })
+            .collect();
+        let admitted = children.into_iter().map(|child| {
+            let output = child.wait_with_output().expect("it ends");
+            assert!(output.status.success(), "{output:?}");
+            let text = String::from_utf8(output.stdout).expect("a number");
+            text.trim().parse::<u32>().expect("a number")
+        });
+        // Four users may 150 each, which is more than all together may.
+        assert_eq!(admitted.sum::<u32>(), 500, "{strategy}");
+        let user = limiter(&runtime, &server, policy(strategy, 150, 3_650 * DAY));
+        let spent = (0..USERS).map(|name| {
+            let left = runtime.block_on(user.peek(("user", name.to_string())));
+            150 - left.expect("the server answers").remaining()
+        });
+        assert_eq!(spent.sum::<u32>(), 500, "{strategy}: each user is charged as often as all are");
+        let () = redis::cmd("FLUSHALL").query(&mut server.look()).expect("it answers");
+    }
+}
+
 /// By the clocks of clients, if they are asked for, that differ by a minute: the one that is behind is
 /// decided at what the other has stored.
 #[test]
