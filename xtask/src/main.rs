@@ -28,7 +28,7 @@ usage: cargo xtask COMMAND
                            every feature alone, and the core without std
                              --long   property tests try a million cases in all
                              ARGS     go to the test runner, which then is all that runs
-  tidy                     dependency edges, file openings, lints, unsafe code, atomic orderings
+  tidy                     dependency edges, file openings, links, lints, unsafe code, atomic orderings
   loom                     the models of every atomic and lock, under every interleaving
   fuzz [TARGET] [OPTIONS]  any bytes at stored states and access logs: every target, or one of them
                              --seconds N     how long each target runs, 60 unless told

@@ -4,6 +4,7 @@ mod banned;
 mod edges;
 mod files;
 mod layout;
+mod links;
 mod orderings;
 mod source;
 mod test_code;
@@ -77,6 +78,7 @@ fn problems(workspace: &Workspace, files: &[TextFile]) -> Vec<Problem> {
     let mut problems = edges::check(workspace);
     problems.extend(layout::check(workspace, files, &rust));
     problems.extend(files.iter().flat_map(files::check));
+    problems.extend(links::check(files));
     problems.extend(rust.iter().flat_map(banned::check));
     problems.extend(rust.iter().flat_map(unsafety::check));
     problems.extend(orderings::check(&rust));
