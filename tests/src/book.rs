@@ -18,6 +18,7 @@ pages! {
     configuration "docs/src/configuration.md"
     observability "docs/src/observability.md"
     custom_stores "docs/src/custom-stores.md"
+    from_gorl_go "docs/src/from-gorl-go.md"
     architecture "docs/src/architecture.md"
     benchmarks "docs/src/benchmarks.md"
     dependencies "docs/src/dependencies.md"
