@@ -261,7 +261,7 @@ impl AsyncLimiter {
                 self.asking.note_denial(None, key, decision.is_allowed());
             }
             if let Some(begun) = begun {
-                begun.end(&answer);
+                begun.end(answer.as_ref());
             }
             answer
         }

@@ -130,7 +130,7 @@ impl Watching {
 
 impl Begun<'_> {
     /// Tells of the one decision of a limiter.
-    pub(crate) fn end(self, answer: &Result<Decision, DecideError>) {
+    pub(crate) fn end(self, answer: Result<&Decision, &DecideError>) {
         let name = Arc::clone(&self.watching.name);
         match answer {
             Ok(decision) => self.decided(&name, "", decision.is_allowed(), decision),

@@ -104,15 +104,24 @@ async fn ask_together<K: Key + Sync>(asks: &[Ask<'_, K>]) -> Result<Vec<Decision
     let begun: Vec<_> =
         askings.iter().map(|asking| asking.watching.as_ref().map(Watching::begin)).collect();
     let answer = decide_all(&askings, &requests).await;
-    if let Ok(decisions) = &answer {
-        for (begun, decision) in begun.into_iter().zip(decisions) {
-            if let Some(begun) = begun {
-                begun.end(&Ok(*decision));
+    match &answer {
+        Ok(decisions) => {
+            for (begun, decision) in begun.into_iter().zip(decisions) {
+                if let Some(begun) = begun {
+                    begun.end(Ok(decision));
+                }
+            }
+            for ((asking, request), decision) in askings.iter().zip(&requests).zip(decisions) {
+                asking.note_denial(None, request.key, decision.is_allowed());
             }
         }
-        for ((asking, request), decision) in askings.iter().zip(&requests).zip(decisions) {
-            asking.note_denial(None, request.key, decision.is_allowed());
+        // It is one failure, which is the first limiter's in the totals as well.
+        Err(error) if is_counted(error) => {
+            if let Some(begun) = begun.into_iter().next().flatten() {
+                begun.end(Err(error));
+            }
         }
+        Err(_) => {}
     }
     answer
 }
@@ -136,9 +145,7 @@ async fn decide_all(
                 asking.counters.decided(decision);
             }
         }
-        Err(DecideError::Store(error)) if error.kind() != StoreErrorKind::Unsupported => {
-            first.counters.failed();
-        }
+        Err(error) if is_counted(error) => first.counters.failed(),
         Err(_) => {}
     }
     answer
@@ -247,6 +254,12 @@ fn without_store(
         Some(error) => Err(error.into()),
         None => Ok(decisions),
     }
+}
+
+/// Whether the store failed. Requests that it cannot decide on together are a mistake of the caller's, or
+/// asked for one after the other.
+fn is_counted(error: &DecideError) -> bool {
+    matches!(error, DecideError::Store(error) if error.kind() != StoreErrorKind::Unsupported)
 }
 
 /// The same failure, for another who asks.
