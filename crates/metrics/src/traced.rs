@@ -9,7 +9,8 @@ use tracing::{debug, info, warn};
 /// An [`Observer`] that writes events by the facade `tracing`, and hands on to another observer.
 ///
 /// - Denials at `DEBUG`, with `resource`, `limit`, `retry_after_ms` and `origin`.
-/// - Failures of the store at `WARN`, the 1st, 2nd, 4th, 8th … time, with `resource`, `kind` and `times`.
+/// - Failures of the store at `WARN`, the 1st, 2nd, 4th, 8th … time of each kind, with `resource`, `kind` and
+///   `times`.
 /// - The breaker at `WARN` when it opens, at `INFO` otherwise, with `resource` and `state`.
 ///
 /// No event holds a key.
@@ -28,21 +29,25 @@ use tracing::{debug, info, warn};
 /// ```
 #[derive(Default)]
 pub struct Traced {
-    errors: AtomicU64,
+    /// Failures so far, by kind: a flood of one must not hide the first of another.
+    errors: [AtomicU64; KINDS],
     next: Option<Box<dyn Observer>>,
 }
+
+/// How many kinds of failures are told apart.
+const KINDS: usize = 6;
 
 impl Traced {
     /// Events alone.
     #[must_use]
     pub const fn new() -> Self {
-        Self { errors: AtomicU64::new(0), next: None }
+        Self { errors: [const { AtomicU64::new(0) }; KINDS], next: None }
     }
 
     /// Events, and another observer that hears the same.
     #[must_use]
     pub fn and(next: impl Observer + 'static) -> Self {
-        Self { errors: AtomicU64::new(0), next: Some(Box::new(next)) }
+        Self { next: Some(Box::new(next)), ..Self::new() }
     }
 }
 
@@ -69,7 +74,7 @@ impl Observer for Traced {
     fn store_error(&self, resource: &str, kind: StoreErrorKind) {
         // What is not asked has not failed anew, and a store that is gone fails every request.
         if kind != StoreErrorKind::CircuitOpen {
-            let times = self.errors.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+            let times = self.errors[place(kind)].fetch_add(1, Ordering::Relaxed).wrapping_add(1);
             if times.is_power_of_two() {
                 warn!(resource, kind = kind.as_str(), times, "the store fails");
             }
@@ -89,6 +94,18 @@ impl Observer for Traced {
         if let Some(next) = &self.next {
             next.breaker_changed(resource, state);
         }
+    }
+}
+
+/// The place of a kind among the counters; one that a later version adds counts as other.
+const fn place(kind: StoreErrorKind) -> usize {
+    match kind {
+        StoreErrorKind::Unavailable => 0,
+        StoreErrorKind::Timeout => 1,
+        StoreErrorKind::ForeignValue => 2,
+        StoreErrorKind::Unsupported => 3,
+        StoreErrorKind::Policy => 4,
+        _ => KINDS - 1,
     }
 }
 
