@@ -23,7 +23,7 @@
 //! | `gorl_decision_duration_seconds` | histogram | `resource` | how long a decision took, the store's part in it |
 //! | `gorl_failures_total` | counter | `resource`, `kind` | requests that ended with the store's error |
 //! | `gorl_store_errors_total` | counter | `resource`, `kind` | failures of the store, whatever became of the request; `circuit_open` are those that were not asked |
-//! | `gorl_breaker_state` | gauge | `resource` | 0 closed, 1 probing, 2 open |
+//! | `gorl_breaker_state` | gauge | `resource` | 0 closed, 1 probing, 2 open; set when it changes and by [`Metrics::publish_breaker`] |
 //! | `gorl_breaker_changes_total` | counter | `resource`, `state` | changes to a state |
 //! | `gorl_keys` | gauge | `limiter` | keys in memory ([`Metrics::publish_store`]) |
 //! | `gorl_memory_bytes` | gauge | `limiter` | bytes that they take |

@@ -105,12 +105,7 @@ impl Observer for Metrics {
     fn breaker_changed(&self, resource: &str, state: BreakerState) {
         let labels = [("resource", owned(resource)), ("state", owned(state.as_str()))];
         counter!("gorl_breaker_changes_total", &labels).increment(1);
-        let value = match state {
-            BreakerState::Closed => 0.0,
-            BreakerState::Probing => 1.0,
-            _ => 2.0,
-        };
-        gauge!("gorl_breaker_state", "resource" => owned(resource)).set(value);
+        set_breaker(resource, state);
     }
 }
 
@@ -124,14 +119,22 @@ impl Handles {
             ];
             counter!("gorl_decisions_total", &labels)
         };
-        // A gauge that was never set would not be there to be looked at.
-        gauge!("gorl_breaker_state", "resource" => owned(resource)).increment(0.0);
         Self {
             decisions: ORIGINS
                 .map(|origin| ["allowed", "denied"].map(|outcome| decisions(origin, outcome))),
             duration: histogram!("gorl_decision_duration_seconds", "resource" => owned(resource)),
         }
     }
+}
+
+/// Says where the breaker of a limiter stands.
+pub(crate) fn set_breaker(resource: &str, state: BreakerState) {
+    let value = match state {
+        BreakerState::Closed => 0.0,
+        BreakerState::Probing => 1.0,
+        _ => 2.0,
+    };
+    gauge!("gorl_breaker_state", "resource" => owned(resource)).set(value);
 }
 
 pub(crate) fn owned(text: &str) -> String {

@@ -1,10 +1,13 @@
 //! Figures that are asked for now and then: how much is in memory, and what was counted elsewhere.
 
-use gorl::{AsyncResourceLimiter, MemoryStore, ResourceLimiter};
+use gorl::{AsyncResourceLimiter, Breaker, MemoryStore, ResourceLimiter};
 use metrics::{counter, gauge};
 
 use crate::Metrics;
-use crate::observer::owned;
+use crate::observer::{owned, set_breaker};
+
+/// What limiters by resource are called where all their resources are meant.
+const DEFAULT_RESOURCE: &str = "default";
 
 impl Metrics {
     /// Publishes what a store in memory holds. Call it before each scrape or every few seconds: it looks
@@ -22,9 +25,40 @@ impl Metrics {
         self.unknown(limiter, of.unknown_resources());
     }
 
-    /// Publishes how many unknown resources a limiter over any store has.
+    /// Publishes how many unknown resources a limiter over any store has, and where its breaker stands; see
+    /// [`publish_breaker`](Self::publish_breaker).
     pub fn publish_async(&self, limiter: &str, of: &AsyncResourceLimiter) {
         self.unknown(limiter, of.unknown_resources());
+        if let Some(breaker) = of.breaker() {
+            self.publish_breaker(DEFAULT_RESOURCE, breaker);
+        }
+    }
+
+    /// Publishes where a breaker stands. Call it before each scrape, with the name that the limiter's
+    /// observer has.
+    ///
+    /// The observer hears of changes as well, but not of all: of those that another limiter with the same
+    /// breaker brought about, it does not; nor of a probe that was given up; and two changes at the same
+    /// time may be told in either order.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use gorl::{AsyncLimiter, MemoryStore, Policy};
+    /// use gorl_metrics::Metrics;
+    ///
+    /// let metrics = Metrics::new();
+    /// let limiter = AsyncLimiter::builder(Policy::token_bucket(10, Duration::from_secs(1))?)
+    ///     .observer("login", metrics.clone())
+    ///     .build(MemoryStore::new());
+    /// let breaker = limiter.breaker().expect("it has one unless built without");
+    /// metrics.publish_breaker("login", breaker);
+    /// # Ok::<(), gorl::PolicyError>(())
+    /// ```
+    #[expect(clippy::unused_self, reason = "the facade's recorder is known to nobody else")]
+    pub fn publish_breaker(&self, resource: &str, breaker: &Breaker) {
+        set_breaker(resource, breaker.state());
     }
 
     #[expect(clippy::unused_self, reason = "the facade's recorder is known to nobody else")]

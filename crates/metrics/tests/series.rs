@@ -1,13 +1,16 @@
 //! Which series there are after a story, with their values, and that they do not grow with the keys.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use gorl::{
-    AsyncLimiter, AsyncResourceLimiter, Breaker, DecideError, Decision, FailurePolicy, ManualClock,
-    MultiPolicy, Policy, Request, ResourceLimiter, ResourcePolicies, Store, StoreError,
-    StoreErrorKind,
+    Ask, AsyncLimiter, AsyncResourceLimiter, Breaker, DecideError, Decision, FailurePolicy,
+    ManualClock, MultiPolicy, Policy, Request, ResourceLimiter, ResourcePolicies, Store,
+    StoreError, StoreErrorKind,
 };
 use gorl_metrics::{Metrics, NAMES, Traced};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
@@ -41,6 +44,29 @@ struct Gone;
 
 impl Store for Gone {
     async fn decide(&self, _: Request<'_>) -> Result<Decision, DecideError> {
+        Err(StoreError::new(StoreErrorKind::Unavailable).into())
+    }
+
+    async fn decide_all(
+        &self,
+        _: &[Request<'_>],
+        _: &mut [Option<Decision>],
+    ) -> Result<(), DecideError> {
+        Err(StoreError::new(StoreErrorKind::Unavailable).into())
+    }
+}
+
+/// A store that is gone, and then says nothing.
+#[derive(Default)]
+struct Hangs {
+    hangs: AtomicBool,
+}
+
+impl Store for Hangs {
+    async fn decide(&self, _: Request<'_>) -> Result<Decision, DecideError> {
+        if self.hangs.load(Ordering::Relaxed) {
+            std::future::pending::<()>().await;
+        }
         Err(StoreError::new(StoreErrorKind::Unavailable).into())
     }
 }
@@ -160,4 +186,77 @@ fn the_table_of_the_documentation_names_every_metric() {
     for name in NAMES {
         assert!(source.contains(&format!("//! | `{name}` |")), "{name}");
     }
+}
+
+#[test]
+fn failures_of_several_limiters_asked_together_are_counted_as_those_of_one() {
+    let series = recorded(|metrics| {
+        let store: Arc<dyn gorl::DynStore> = Arc::new(Gone);
+        let limiter = |name| {
+            let builder = AsyncLimiter::builder(fixed(2)).without_breaker();
+            builder.observer(name, metrics.clone()).build_over(Arc::clone(&store))
+        };
+        let (first, second) = (limiter("first"), limiter("second"));
+        let asks = [&first, &second].map(|limiter| Ask { limiter, key: &"a", cost: 1 });
+        assert!(pollster::block_on(AsyncLimiter::check_all(&asks)).is_err());
+        assert_eq!((first.stats().failed, second.stats().failed), (1, 0));
+    });
+    let of = |name: &str| series.get(name).copied();
+    assert_eq!(of("gorl_failures_total resource=first,kind=unavailable"), Some(1.0));
+    assert_eq!(of("gorl_failures_total resource=second,kind=unavailable"), None);
+}
+
+#[test]
+fn what_has_no_breaker_has_no_state_of_one() {
+    let series = recorded(|metrics| {
+        let policies = ResourcePolicies::new(fixed(2)).resource("login", fixed(1));
+        let limiter = ResourceLimiter::builder(policies).observer(metrics).build();
+        assert!(limiter.check("login", "a").is_allowed());
+    });
+    let breakers: Vec<_> = series.keys().filter(|name| name.contains("breaker")).collect();
+    assert!(breakers.is_empty(), "{breakers:?}");
+}
+
+#[test]
+fn the_state_of_a_breaker_is_published_whoever_changed_it() {
+    let series = recorded(|metrics| {
+        let breaker = Arc::new(Breaker::new().failures(1));
+        let limiter = |name| {
+            let builder = AsyncLimiter::builder(fixed(2)).breaker(Arc::clone(&breaker));
+            builder.observer(name, metrics.clone()).build(Gone)
+        };
+        let (loud, silent) = (limiter("loud"), limiter("silent"));
+        assert!(pollster::block_on(loud.check("a")).is_err());
+        metrics.publish_breaker("silent", silent.breaker().expect("a breaker"));
+    });
+    let of = |name: &str| series.get(name).copied();
+    assert_eq!(of("gorl_breaker_state resource=loud"), Some(2.0));
+    assert_eq!(of("gorl_breaker_state resource=silent"), Some(2.0));
+    // It is one change, which is counted once.
+    assert_eq!(of("gorl_breaker_changes_total resource=loud,state=open"), Some(1.0));
+    assert_eq!(of("gorl_breaker_changes_total resource=silent,state=open"), None);
+}
+
+#[test]
+fn a_probe_that_is_given_up_leaves_no_wrong_state() {
+    let series = recorded(|metrics| {
+        let clock = Arc::new(ManualClock::new(1_000_000_000_000));
+        let store = Arc::new(Hangs::default());
+        let limiter = AsyncLimiter::builder(fixed(2))
+            .breaker(Breaker::new().failures(1).wait(Duration::from_secs(1)))
+            .clock(Arc::clone(&clock))
+            .observer("login", metrics.clone())
+            .build_over(Arc::clone(&store) as Arc<dyn gorl::DynStore>);
+        assert!(pollster::block_on(limiter.check("a")).is_err());
+        clock.advance(Duration::from_secs(1));
+        store.hangs.store(true, Ordering::Relaxed);
+        let mut probe = Box::pin(limiter.check("a"));
+        let polled = probe.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(polled.is_pending());
+        drop(probe);
+        metrics.publish_breaker("login", limiter.breaker().expect("a breaker"));
+    });
+    let of = |name: &str| series.get(name).copied();
+    assert_eq!(of("gorl_breaker_changes_total resource=login,state=probing"), Some(1.0));
+    assert_eq!(of("gorl_breaker_state resource=login"), Some(2.0));
 }
