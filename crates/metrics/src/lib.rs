@@ -41,6 +41,7 @@
 //! `deny_total` is the same of `denied`, `request_duration_seconds` is `gorl_decision_duration_seconds`.
 #![forbid(unsafe_code)]
 
+mod by_name;
 mod observer;
 mod publish;
 #[cfg(feature = "tracing")]

@@ -1,15 +1,15 @@
 //! Decisions, failures and the breaker, as metrics.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
 use gorl::{BreakerState, Observed, Observer, Origin, StoreErrorKind};
 use metrics::{
     Counter, Histogram, Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge,
     histogram,
 };
+
+use crate::by_name::ByName;
 
 /// An [`Observer`] that counts on the [`metrics`] facade.
 ///
@@ -17,13 +17,15 @@ use metrics::{
 /// decision looks nothing up in the recorder.
 #[derive(Clone)]
 pub struct Metrics {
-    resources: Arc<Resources>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 #[derive(Default)]
-struct Resources {
-    known: ArcSwap<HashMap<Box<str>, Arc<Handles>>>,
-    adding: Mutex<()>,
+pub(crate) struct Shared {
+    resources: ByName<Handles>,
+    /// Requests over HTTP, by limit and outcome.
+    #[cfg(feature = "http")]
+    pub(crate) http: ByName<ByName<Counter>>,
 }
 
 /// The metrics of one resource that each decision touches.
@@ -31,6 +33,8 @@ struct Handles {
     /// By origin, allowed and denied.
     decisions: [[Counter; 2]; ORIGINS.len()],
     duration: Histogram,
+    /// Denials by the limit that binds.
+    denials: ByName<Counter>,
 }
 
 /// The origins of decisions, as labels; what a later version adds counts as the first.
@@ -41,30 +45,11 @@ impl Metrics {
     #[must_use]
     pub fn new() -> Self {
         describe();
-        Self { resources: Arc::default() }
+        Self { shared: Arc::default() }
     }
 
     fn handles(&self, resource: &str) -> Arc<Handles> {
-        match self.resources.known.load().get(resource) {
-            Some(handles) => Arc::clone(handles),
-            None => self.add(resource),
-        }
-    }
-
-    /// There are as many resources as policies, so each is added by copying the others.
-    #[cold]
-    fn add(&self, resource: &str) -> Arc<Handles> {
-        let resources = &*self.resources;
-        let _one_at_a_time = resources.adding.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = resources.known.load();
-        if let Some(handles) = known.get(resource) {
-            return Arc::clone(handles);
-        }
-        let handles = Arc::new(Handles::new(resource));
-        let mut more = HashMap::clone(&known);
-        more.insert(Box::from(resource), Arc::clone(&handles));
-        resources.known.store(Arc::new(more));
-        handles
+        self.shared.resources.get(resource, || Handles::new(resource))
     }
 }
 
@@ -86,8 +71,12 @@ impl Observer for Metrics {
         handles.decisions[origin][usize::from(!observed.is_allowed)].increment(1);
         handles.duration.record(observed.latency);
         if !observed.is_allowed && !observed.limit.is_empty() {
-            let labels = [("resource", owned(observed.resource)), ("limit", owned(observed.limit))];
-            counter!("gorl_denials_by_limit_total", &labels).increment(1);
+            let Observed { resource, limit, .. } = *observed;
+            let denials = handles.denials.get(limit, || {
+                let labels = [("resource", owned(resource)), ("limit", owned(limit))];
+                counter!("gorl_denials_by_limit_total", &labels)
+            });
+            denials.increment(1);
         }
     }
 
@@ -123,6 +112,7 @@ impl Handles {
             decisions: ORIGINS
                 .map(|origin| ["allowed", "denied"].map(|outcome| decisions(origin, outcome))),
             duration: histogram!("gorl_decision_duration_seconds", "resource" => owned(resource)),
+            denials: ByName::default(),
         }
     }
 }

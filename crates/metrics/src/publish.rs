@@ -83,8 +83,13 @@ impl Metrics {
     /// ```
     #[cfg(feature = "http")]
     pub fn http(&self, event: &gorl_http::Event<'_>) {
-        let labels = [("limit", owned(event.limit)), ("outcome", owned(event.outcome.as_str()))];
-        counter!("gorl_http_requests_total", &labels).increment(1);
+        let outcome = event.outcome.as_str();
+        let outcomes = self.shared.http.get(event.limit, Default::default);
+        let requests = outcomes.get(outcome, || {
+            let labels = [("limit", owned(event.limit)), ("outcome", owned(outcome))];
+            counter!("gorl_http_requests_total", &labels)
+        });
+        requests.increment(1);
     }
 }
 

@@ -62,7 +62,7 @@ fn denials_are_told_without_their_keys() {
             .observer("login", traced)
             .build(MemoryStore::new());
         for _ in 0..3 {
-            pollster::block_on(limiter.check("the key")).expect("memory answers");
+            let _ = pollster::block_on(limiter.check("the key")).expect("memory answers");
         }
     });
     assert_eq!(lines.len(), 2);
