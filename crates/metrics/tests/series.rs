@@ -260,3 +260,51 @@ fn a_probe_that_is_given_up_leaves_no_wrong_state() {
     assert_eq!(of("gorl_breaker_changes_total resource=login,state=probing"), Some(1.0));
     assert_eq!(of("gorl_breaker_state resource=login"), Some(2.0));
 }
+
+/// A request of which only the address is known.
+#[cfg(feature = "http")]
+struct Asked(std::net::IpAddr);
+
+#[cfg(feature = "http")]
+impl gorl_http::RequestView for Asked {
+    fn method(&self) -> &'static str {
+        "GET"
+    }
+
+    fn path(&self) -> &'static str {
+        "/"
+    }
+
+    fn route(&self) -> Option<&str> {
+        None
+    }
+
+    fn peer(&self) -> Option<std::net::IpAddr> {
+        Some(self.0)
+    }
+
+    fn visit_header(&self, _: &str, _: &mut dyn FnMut(&[u8])) {}
+
+    fn peer_help(&self) -> &'static str {
+        "it is known"
+    }
+}
+
+#[cfg(feature = "http")]
+#[test]
+fn requests_over_http_are_counted_by_limit_and_outcome() {
+    let series = recorded(|metrics| {
+        let limiter = gorl::Limiter::new(fixed(1));
+        let observer = metrics.clone();
+        let limits = gorl_http::RateLimit::<Asked>::per_ip(limiter)
+            .observe(move |event| observer.http(event));
+        for client in [1, 1, 2, 1] {
+            let asked = Asked(std::net::Ipv4Addr::from_bits(client).into());
+            let _ = limits.begin(&asked, &asked);
+        }
+    });
+    let of = |name: &str| series.get(name).copied();
+    assert_eq!(of("gorl_http_requests_total limit=default,outcome=allowed"), Some(2.0));
+    assert_eq!(of("gorl_http_requests_total limit=default,outcome=denied"), Some(2.0));
+    assert_eq!(series.len(), 2, "{series:?}");
+}

@@ -129,3 +129,26 @@ fn room_moves_between_shards() {
         assert!(subject.store.len() < 16);
     }
 }
+
+/// Only what still counted is an eviction; what rests is forgotten without a loss.
+#[test]
+fn evictions_are_those_of_keys_that_still_counted() {
+    for strategy in Strategy::ALL {
+        let subject = Subject::new(|builder| builder.shards(1).capacity(4));
+        let policy = policy(strategy, 5, HOUR);
+        for key in 0..4 {
+            assert!(subject.take(&policy, key));
+        }
+        assert_eq!(subject.store.evictions(), 0, "there was room, under {strategy:?}");
+        for key in 4..10 {
+            assert!(subject.take(&policy, key));
+        }
+        assert_eq!(subject.store.evictions(), 6, "each took the place of one, under {strategy:?}");
+        // All are at rest by then, and two windows later nothing of them counts.
+        subject.advance(4 * 3_600_000_000_000);
+        for key in 20..24 {
+            assert!(subject.take(&policy, key));
+        }
+        assert_eq!(subject.store.evictions(), 6, "what rests is no loss, under {strategy:?}");
+    }
+}
