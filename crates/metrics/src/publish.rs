@@ -56,7 +56,6 @@ impl Metrics {
     /// metrics.publish_breaker("login", breaker);
     /// # Ok::<(), gorl::PolicyError>(())
     /// ```
-    #[expect(clippy::unused_self, reason = "the facade's recorder is known to nobody else")]
     pub fn publish_breaker(&self, resource: &str, breaker: &Breaker) {
         set_breaker(resource, breaker.state());
     }

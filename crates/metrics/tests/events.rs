@@ -3,10 +3,11 @@
 #![cfg(feature = "tracing")]
 
 use std::fmt::{Debug, Write};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use gorl::{AsyncLimiter, BreakerState, MemoryStore, Observer, Policy, StoreErrorKind};
+use gorl::{AsyncLimiter, BreakerState, MemoryStore, Observed, Observer, Policy, StoreErrorKind};
 use gorl_metrics::Traced;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -100,4 +101,39 @@ fn the_breaker_is_told_with_its_state() {
     for (line, (level, state)) in lines.iter().zip(expected) {
         assert!(line.starts_with(level) && line.contains(state), "{line}");
     }
+}
+
+/// Counts what it hears.
+#[derive(Default)]
+struct Heard(AtomicU32);
+
+impl Observer for Heard {
+    fn decided(&self, _: &Observed<'_>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn failed(&self, _: &str, _: StoreErrorKind, _: Duration) {
+        self.0.fetch_add(10, Ordering::Relaxed);
+    }
+
+    fn store_error(&self, _: &str, _: StoreErrorKind) {
+        self.0.fetch_add(100, Ordering::Relaxed);
+    }
+
+    fn breaker_changed(&self, _: &str, _: BreakerState) {
+        self.0.fetch_add(1_000, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn the_next_observer_hears_all_of_it() {
+    let heard = Arc::new(Heard::default());
+    let traced = Arc::new(Traced::and(Arc::clone(&heard)));
+    traced.failed("login", StoreErrorKind::Timeout, Duration::ZERO);
+    traced.store_error("login", StoreErrorKind::Timeout);
+    traced.breaker_changed("login", BreakerState::Open);
+    let policy = Policy::fixed_window(1, Duration::from_secs(1)).expect("a valid policy");
+    let limiter = AsyncLimiter::builder(policy).observer("login", traced).build(MemoryStore::new());
+    assert!(pollster::block_on(limiter.check("a")).is_ok_and(|decision| decision.is_allowed()));
+    assert_eq!(heard.0.load(Ordering::Relaxed), 1_111);
 }

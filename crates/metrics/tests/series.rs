@@ -12,7 +12,7 @@ use gorl::{
     ManualClock, MultiPolicy, Policy, Request, ResourceLimiter, ResourcePolicies, Store,
     StoreError, StoreErrorKind,
 };
-use gorl_metrics::{Metrics, NAMES, Traced};
+use gorl_metrics::{Metrics, NAMES};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 
 /// What was counted, by name and labels; gauges and counters by value, histograms by how many.
@@ -106,7 +106,7 @@ fn a_store_that_is_gone_is_told_with_the_breaker() {
                 .failure_policy(failure)
                 .breaker(Breaker::new().failures(2).wait(Duration::from_secs(1)))
                 .clock(Arc::clone(&clock))
-                .observer(name, Traced::and(metrics.clone()))
+                .observer(name, metrics.clone())
                 .build(Gone)
         };
         let (closed, open) =
