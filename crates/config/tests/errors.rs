@@ -201,6 +201,21 @@ fn what_is_wrong_between_two_fields_is_told_at_one_of_them() {
             "redis_url: redis://x/\nresources: {a: {limit: 1, window: 1500ns}}",
             "resources.a.window: window must be a whole number of microseconds",
         ),
+        (
+            "memory: {capacity: 1000000000000}",
+            "memory.capacity: capacity must be at most 100000000",
+        ),
+        (
+            "redis_url: 'not a url: hunter2'",
+            "redis_url: this is no URL of Redis; it begins with redis://",
+        ),
+        (
+            "resources: {default: 1 per day}",
+            "resources.default: `default` is what all other resources",
+        ),
+        ("resources: {a: 010 per day}", "without zeros before it"),
+        ("resources: {a: }", "found nothing"),
+        ("headers: plain", "headers: expected a list, found `plain`"),
         ("memory: {capacity: 0}", "memory.capacity: capacity must be at least 1"),
         (
             "headers: [plain, fancy]",
