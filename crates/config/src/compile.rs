@@ -1,5 +1,6 @@
 //! From what is written to what it means, with all that can be wrong between two fields.
 
+use std::collections::HashSet;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -27,6 +28,20 @@ struct Fields<'a> {
     rate: Option<&'a Located<String>>,
 }
 
+/// Some four gigabytes of keys.
+const MOST_KEYS: usize = 100_000_000;
+
+/// How a URL of Redis begins.
+const REDIS: [&str; 7] = [
+    "redis://",
+    "rediss://",
+    "unix:",
+    "redis+sentinel://",
+    "rediss+sentinel://",
+    "redis+cluster://",
+    "rediss+cluster://",
+];
+
 /// Redis counts in these.
 const MICROSECOND: u32 = 1_000;
 
@@ -41,6 +56,11 @@ pub(crate) fn compile(document: Document) -> Result<Config, ConfigError> {
         if name.is_empty() {
             return Err(inside(own.error("a resource needs a name")));
         }
+        if name == "default" {
+            let message =
+                "`default` is what all other resources are called; set the field `default`";
+            return Err(inside(own.error(message)));
+        }
         policies = policies.resource(&**name, limits(own).map_err(inside)?);
     }
     let routes = routes(&document, &policies)?;
@@ -48,19 +68,27 @@ pub(crate) fn compile(document: Document) -> Result<Config, ConfigError> {
 }
 
 fn routes(document: &Document, policies: &ResourcePolicies) -> Result<Routes, ConfigError> {
-    let mut routes = Routes::default();
+    let mut routes = Vec::new();
+    let known: HashSet<&str> = policies.names().collect();
     for (pattern, resource) in &document.routes {
         let inside = |error: ConfigError| error.inside(pattern).inside("routes");
-        let names: Vec<&str> = policies.names().collect();
-        if !names.contains(&&*resource.value) {
+        if resource.is_hidden() {
+            return Err(inside(resource.error("")));
+        }
+        if !known.contains(&*resource.value) {
+            let names: Vec<&str> = policies.names().collect();
             let message =
                 format!("`{}`: {}", resource.value, unknown("resource", &resource.value, &names));
             return Err(inside(resource.error(message)));
         }
-        let added = routes.add(pattern, &resource.value);
-        added.map_err(|error| inside(resource.error(error.to_string())))?;
+        routes.push((&**pattern, &*resource.value));
     }
-    Ok(routes)
+    Routes::new(routes).map_err(|error| {
+        let wrong = document.routes.iter().find(|(pattern, _)| pattern == error.pattern());
+        let told = ConfigError::new(error.to_string());
+        let told = wrong.map_or(told.clone(), |(_, resource)| told.at(resource.at));
+        told.inside(error.pattern()).inside("routes")
+    })
 }
 
 fn multi_policy(
@@ -89,6 +117,9 @@ fn multi_policy(
         let inside = |error: ConfigError| error.inside(&format!("limits[{index}]"));
         let policy = named(limit, strategy, on_redis).map_err(inside)?;
         let name = &limit.value.name;
+        if name.is_hidden() {
+            return Err(inside(name.error("").inside("name")));
+        }
         let added = match all.take() {
             None => MultiPolicy::named(&name.value, policy),
             Some(all) => all.and(&name.value, policy),
@@ -225,16 +256,15 @@ fn policy<T>(
 
 /// An error of a policy, at the field that it is about.
 fn wrong<T>(error: &PolicyError, fields: &Fields<'_>, place: &Located<T>) -> ConfigError {
-    let of_rate = || fields.rate.map(|rate| (rate.at, "rate"));
+    let message = error.to_string();
+    let rate = || fields.rate.map(|rate| rate.error(&*message).inside("rate"));
     let found = match error {
-        PolicyError::Limit { .. } => fields.limit.map(|limit| (limit.at, "limit")).or_else(of_rate),
-        _ => fields.window.map(|window| (window.at, "window")).or_else(of_rate),
+        PolicyError::Limit { .. } => {
+            fields.limit.map(|limit| limit.error(&*message).inside("limit")).or_else(rate)
+        }
+        _ => fields.window.map(|window| window.error(&*message).inside("window")).or_else(rate),
     };
-    let error = ConfigError::new(error.to_string());
-    match found {
-        Some((at, field)) => error.at(at).inside(field),
-        None => error.at(place.at),
-    }
+    found.unwrap_or_else(|| place.error(&*message))
 }
 
 /// The URL of Redis. An empty one is none, so that a variable of the environment can decide.
@@ -245,6 +275,13 @@ fn redis_url(document: &Document) -> Option<&Secret> {
 fn settled(document: Document) -> Result<Settled, ConfigError> {
     let failure = failure(&document)?;
     let redis_url = redis_url(&document).cloned();
+    if let (Some(url), Some(given)) = (&redis_url, &document.redis_url)
+        && !REDIS.iter().any(|scheme| url.0.starts_with(scheme))
+    {
+        // What it says may be a password.
+        let message = format!("this is no URL of Redis; it begins with {}", REDIS.join(", "));
+        return Err(ConfigError::new(message).at(given.at).inside("redis_url"));
+    }
     let redis = document.redis.map_or_else(
         || Ok(RedisOptions::default()),
         |redis| {
@@ -258,6 +295,11 @@ fn settled(document: Document) -> Result<Settled, ConfigError> {
     let capacity = match document.memory.and_then(|memory| memory.value.capacity) {
         Some(capacity) if capacity.value == 0 => {
             let message = "capacity must be at least 1; leave it out for none";
+            return Err(capacity.error(message).inside("capacity").inside("memory"));
+        }
+        Some(capacity) if capacity.value > MOST_KEYS => {
+            let message =
+                format!("capacity must be at most {MOST_KEYS}, for its room is taken at once");
             return Err(capacity.error(message).inside("capacity").inside("memory"));
         }
         capacity => capacity.map(|capacity| capacity.value),

@@ -190,6 +190,27 @@ impl Config {
         self.settled.redis_url.is_some()
     }
 
+    /// The same, held against a store that counts microseconds and stays in use, whatever the
+    /// configuration says of it.
+    pub(crate) fn for_redis(self) -> Result<Self, ConfigError> {
+        let names: Vec<&str> = self.policies.names().chain([""]).collect();
+        for name in names {
+            for (_, policy) in self.policies.of(name).iter() {
+                if let Err(error) = policy.in_micros() {
+                    let message =
+                        format!("{error}; counts are on Redis until the service starts anew");
+                    let field = if name.is_empty() {
+                        "default".to_owned()
+                    } else {
+                        format!("resources.{name}")
+                    };
+                    return Err(ConfigError::new(message).of_field(field));
+                }
+            }
+        }
+        Ok(self)
+    }
+
     /// The fields that differ in `new` and that take effect only when the service starts.
     pub(crate) fn settled_changes(&self, new: &Self) -> Vec<&'static str> {
         let (old, new) = (&self.settled, &new.settled);
@@ -213,6 +234,10 @@ fn read_file(path: &Path) -> Result<String, ConfigError> {
         _ => ConfigError::new(format!("the file cannot be read: {error}")),
     };
     let mut text = String::new();
+    // A pipe would be waited for, and a device read without end.
+    if !std::fs::metadata(path).map_err(failed)?.is_file() {
+        return Err(ConfigError::new("this is no file"));
+    }
     let file = std::fs::File::open(path).map_err(failed)?;
     file.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(failed)?;
     if text.len() as u64 > MOST_BYTES {

@@ -25,7 +25,7 @@ impl<'de> De<'de> {
         read().map_err(|error| {
             let error = error.at(self.0.at);
             match &self.0.kind {
-                Kind::Secret { value, shown } => error.hiding(value, shown),
+                Kind::Secret { shown, .. } => error.hiding(shown),
                 _ => error,
             }
         })
@@ -38,7 +38,11 @@ impl<'de> De<'de> {
                 self.0.expecting(f)
             }
         }
-        let message = format!("expected {}, found {}", Wanted(visitor), self.0.describe());
+        let wanted = match Wanted(visitor).to_string() {
+            wanted if wanted == "a sequence" => "a list".to_owned(),
+            wanted => wanted,
+        };
+        let message = format!("expected {wanted}, found {}", self.0.describe());
         Err(ConfigError::new(message).at(self.0.at))
     }
 
@@ -58,7 +62,10 @@ impl<'de> De<'de> {
                 "expected a number, found text; write {text} without quotes"
             ))),
             Kind::Other(_) => Err(ConfigError::new("write the number in decimal digits")),
-            _ => self.unfit(&visitor),
+            _ => {
+                let found = self.0.describe();
+                Err(ConfigError::new(format!("expected a whole number, found {found}")))
+            }
         })
     }
 }
@@ -278,9 +285,8 @@ impl<'de> SeqAccess<'de> for Place<'de> {
         match self.index {
             1 => seed.deserialize(number(self.of.at.line)).map(Some),
             2 => seed.deserialize(number(self.of.at.column)).map(Some),
-            3 => seed.deserialize(Hidden(self.of.secret().map(|(value, _)| value))).map(Some),
-            4 => seed.deserialize(Hidden(self.of.secret().map(|(_, shown)| shown))).map(Some),
-            5 => seed.deserialize(De(self.of)).map(Some),
+            3 => seed.deserialize(Hidden(self.of.hidden())).map(Some),
+            4 => seed.deserialize(De(self.of)).map(Some),
             _ => Ok(None),
         }
     }

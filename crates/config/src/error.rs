@@ -24,6 +24,7 @@ pub struct ConfigError {
     at: Option<Position>,
     field: Option<String>,
     message: String,
+    is_hidden: bool,
 }
 
 /// A place in a text, counted from one.
@@ -33,12 +34,9 @@ pub(crate) struct Position {
     pub(crate) column: usize,
 }
 
-/// Shorter words are in any message.
-const SHORTEST_TELLING: usize = 3;
-
 impl ConfigError {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { file: None, at: None, field: None, message: message.into() }
+        Self { file: None, at: None, field: None, message: message.into(), is_hidden: false }
     }
 
     /// The same, of a file.
@@ -69,17 +67,13 @@ impl ConfigError {
         self
     }
 
-    /// The same without what a variable of the environment held, nor any word of it; `shown` stands for
-    /// it.
-    pub(crate) fn hiding(mut self, secret: &str, shown: &str) -> Self {
-        if !secret.is_empty() {
-            self.message = self.message.replace(secret, shown);
-        }
-        let words = secret.split(|c: char| !c.is_alphanumeric());
-        let mut telling = words.filter(|word| word.len() >= SHORTEST_TELLING);
-        if telling.any(|word| self.message.replace(shown, "").contains(word)) {
+    /// The same without what a variable of the environment held: nothing of it is shown, nor what was
+    /// made of it. `shown` stands for it.
+    pub(crate) fn hiding(mut self, shown: &str) -> Self {
+        if !self.is_hidden {
             self.message =
                 format!("{shown} does not fit here; it is not shown, as it may be a secret");
+            self.is_hidden = true;
         }
         self
     }
@@ -138,6 +132,9 @@ impl serde::de::Error for ConfigError {
     }
 
     fn invalid_type(found: serde::de::Unexpected<'_>, expected: &dyn serde::de::Expected) -> Self {
+        if found == serde::de::Unexpected::Unit {
+            return Self::new(format!("expected {expected}, found nothing"));
+        }
         Self::new(format!("expected {expected}, found {found}"))
     }
 
@@ -163,6 +160,9 @@ pub(crate) fn unknown(kind: &str, given: &str, allowed: &[&str]) -> String {
     let close = |name: &&&str| strsim::osa_distance(given, name);
     let meant = allowed.iter().min_by_key(close).filter(|name| close(name) <= 1 + name.len() / 4);
     let meant = meant.map_or_else(String::new, |name| format!(", did you mean `{name}`?"));
+    if allowed.is_empty() {
+        return format!("there is no such {kind}; there are none");
+    }
     let separator = if meant.is_empty() { "; allowed are " } else { " allowed are " };
     format!("there is no such {kind}{meant}{separator}{}", allowed.join(", "))
 }

@@ -13,19 +13,24 @@ use crate::error::{ConfigError, Position};
 pub(crate) struct Located<T> {
     pub(crate) value: T,
     pub(crate) at: Position,
-    /// What a variable of the environment held, and what stands for it in errors.
-    hidden: Option<(String, String)>,
+    /// What stands in errors for what a variable of the environment held.
+    hidden: Option<String>,
 }
 
 /// The name by which our deserializer knows that it is asked for the place as well.
 pub(crate) const LOCATED: &str = "$gorl_config::Located";
 
 impl<T> Located<T> {
+    /// Whether a variable of the environment is in it.
+    pub(crate) fn is_hidden(&self) -> bool {
+        self.hidden.is_some()
+    }
+
     /// An error about the value.
     pub(crate) fn error(&self, message: impl Into<String>) -> ConfigError {
         let error = ConfigError::new(message).at(self.at);
         match &self.hidden {
-            Some((secret, shown)) => error.hiding(secret, shown),
+            Some(shown) => error.hiding(shown),
             None => error,
         }
     }
@@ -45,14 +50,12 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Located<T> {
                 let missing = || A::Error::custom("a value without its place");
                 let line = parts.next_element()?.ok_or_else(missing)?;
                 let column = parts.next_element()?.ok_or_else(missing)?;
-                let secret: Option<String> = parts.next_element()?.ok_or_else(missing)?;
-                let shown: Option<String> = parts.next_element()?.ok_or_else(missing)?;
+                let hidden = parts.next_element()?.ok_or_else(missing)?;
                 let value = parts.next_element()?.ok_or_else(missing)?;
-                let hidden = secret.zip(shown);
                 Ok(Located { value, at: Position { line, column }, hidden })
             }
         }
-        const FIELDS: &[&str] = &["line", "column", "secret", "shown", "value"];
+        const FIELDS: &[&str] = &["line", "column", "hidden", "value"];
         deserializer.deserialize_struct(LOCATED, FIELDS, Parts(PhantomData))
     }
 }

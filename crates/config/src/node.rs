@@ -1,5 +1,7 @@
 //! What a text says, with the place of each part, before it is known what was wanted.
 
+use std::collections::HashMap;
+
 use crate::error::{ConfigError, Position};
 
 /// A value with its place.
@@ -47,10 +49,10 @@ impl Node {
         fields.iter().find(|(key, _)| key.name == name).map(|(_, value)| value)
     }
 
-    /// What a variable of the environment held, and what stands for it.
-    pub(crate) fn secret(&self) -> Option<(&str, &str)> {
+    /// What stands for what a variable of the environment held.
+    pub(crate) fn hidden(&self) -> Option<&str> {
         match &self.kind {
-            Kind::Secret { value, shown } => Some((value, shown)),
+            Kind::Secret { shown, .. } => Some(shown),
             _ => None,
         }
     }
@@ -70,19 +72,28 @@ impl Node {
     }
 }
 
-/// Adds a field to a map in which it must be the only one of its name.
-pub(crate) fn add_field(
-    fields: &mut Vec<(Key, Node)>,
-    key: Key,
-    value: Node,
-) -> Result<(), ConfigError> {
-    if let Some((first, _)) = fields.iter().find(|(other, _)| other.name == key.name) {
-        let line = first.at.line;
-        let message = format!("this is defined twice, first on line {line}; remove one of the two");
-        return Err(ConfigError::new(message).of_field(key.name).at(key.at));
+/// The fields of a map while it is read: each name may come once.
+#[derive(Default)]
+pub(crate) struct Fields {
+    fields: Vec<(Key, Node)>,
+    /// The line of each name.
+    lines: HashMap<String, usize>,
+}
+
+impl Fields {
+    pub(crate) fn add(&mut self, key: Key, value: Node) -> Result<(), ConfigError> {
+        if let Some(line) = self.lines.insert(key.name.clone(), key.at.line) {
+            let message =
+                format!("this is defined twice, first on line {line}; remove one of the two");
+            return Err(ConfigError::new(message).of_field(key.name).at(key.at));
+        }
+        self.fields.push((key, value));
+        Ok(())
     }
-    fields.push((key, value));
-    Ok(())
+
+    pub(crate) fn into_map(self) -> Vec<(Key, Node)> {
+        self.fields
+    }
 }
 
 /// The places of a text by byte offset.

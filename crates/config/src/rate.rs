@@ -49,6 +49,9 @@ fn parse_rate(text: &str) -> Result<Rate, String> {
     };
     let (limit, window) = (limit.trim(), window.trim());
     let digits = !limit.is_empty() && limit.bytes().all(|byte| byte.is_ascii_digit());
+    if digits && limit.len() > 1 && limit.starts_with('0') {
+        return Err(wrong("write the number without zeros before it".to_owned()));
+    }
     let limit = limit.parse().ok().filter(|_| digits);
     let limit =
         limit.ok_or_else(|| wrong("the number before the window is not whole".to_owned()))?;
@@ -120,6 +123,7 @@ mod tests {
             ("1 per hour;", "write a number and a window"),
             ("", "write a number and a window"),
             ("10", "write a number and a window"),
+            ("010 per hour", "without zeros"),
             ("ten per hour", "not whole"),
             ("1.5 per hour", "not whole"),
             ("-1 per hour", "not whole"),

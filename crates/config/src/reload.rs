@@ -1,5 +1,6 @@
 //! Policies that follow their file while a limiter serves.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -119,7 +120,14 @@ impl Reloader {
     pub fn reload(&self) -> Result<Reloaded, ConfigError> {
         let shared = &*self.shared;
         let _one_at_a_time = shared.reloading.lock().unwrap_or_else(PoisonError::into_inner);
-        let read = Config::from_file(&shared.path);
+        let on_redis = shared.config.load().uses_redis();
+        let read = Config::from_file(&shared.path).and_then(|new| {
+            if on_redis {
+                new.for_redis().map_err(|error| error.in_file(&shared.path))
+            } else {
+                Ok(new)
+            }
+        });
         let mut last_error = shared.last_error.lock().unwrap_or_else(PoisonError::into_inner);
         *last_error = read.as_ref().err().cloned();
         drop(last_error);
@@ -151,6 +159,9 @@ impl Reloader {
     /// Has a thread read the file at each interval, and reload when it says something else; `told` hears
     /// of each reload, good or bad.
     ///
+    /// It begins with a look, so that a change since the configuration was read is not missed. A file that is
+    /// written in place may be seen half written; have it replaced by a rename.
+    ///
     /// The content is compared, so whatever replaces the file (an editor, a rename, a link that is
     /// switched, as Kubernetes does) is noticed, and a touch is not.
     ///
@@ -164,20 +175,36 @@ impl Reloader {
     ) -> std::io::Result<Watch> {
         let stopped = Arc::new((Mutex::new(false), Condvar::new()));
         let (reloader, stop) = (self.clone(), Arc::clone(&stopped));
-        let content = || std::fs::read(&self.shared.path).ok();
-        let mut seen = content();
         let thread =
             std::thread::Builder::new().name("gorl-config".to_owned()).spawn(move || {
-                while !wait(&stop, interval) {
-                    let now = std::fs::read(&reloader.shared.path).ok();
-                    if now != seen {
-                        seen = now;
-                        told(&reloader.reload());
+                let mut seen = None;
+                loop {
+                    let now = content(&reloader.shared.path);
+                    if seen.as_ref() != Some(&now) {
+                        let outcome = reloader.reload();
+                        // The file may have changed since its configuration was read. If not, there is
+                        // nothing to tell at first.
+                        let is_news =
+                            seen.is_some() || outcome.as_ref().map_or(true, |new| new.changed);
+                        seen = Some(now);
+                        if is_news {
+                            // A panic of the caller's must not end the watch; it has been told as one.
+                            let _ = catch_unwind(AssertUnwindSafe(|| told(&outcome)));
+                        }
+                    }
+                    if wait(&stop, interval) {
+                        return;
                     }
                 }
             })?;
         Ok(Watch { stopped, thread: Some(thread) })
     }
+}
+
+/// What is in the file; nothing if it is none.
+fn content(path: &Path) -> Option<Vec<u8>> {
+    let is_file = std::fs::metadata(path).is_ok_and(|file| file.is_file());
+    if is_file { std::fs::read(path).ok() } else { None }
 }
 
 /// Waits for an interval; whether it is time to stop.

@@ -1,6 +1,7 @@
 //! Which resource a request is for: patterns of method and path, the most specific first.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 /// Patterns and the resources that they name.
 ///
@@ -50,6 +51,8 @@ pub enum RouteError {
         "`{segment}` is no segment: write text, `{{name}}` for any one, or `{{*name}}` at the end for all that are left"
     )]
     Segment {
+        /// The pattern.
+        pattern: String,
         /// The segment.
         segment: String,
     },
@@ -63,6 +66,18 @@ pub enum RouteError {
     },
 }
 
+impl RouteError {
+    /// The pattern that cannot be used.
+    #[must_use]
+    pub fn pattern(&self) -> &str {
+        match self {
+            Self::NoRoute { pattern }
+            | Self::Segment { pattern, .. }
+            | Self::Twice { pattern, .. } => pattern,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Route {
     method: Option<String>,
@@ -72,7 +87,7 @@ struct Route {
 }
 
 /// What a segment of a path must be, the least specific last.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Segment {
     Text(String),
     Any,
@@ -89,23 +104,18 @@ impl Routes {
         routes: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<Self, RouteError> {
         let mut all = Self::default();
+        let mut seen = HashMap::new();
         for (pattern, resource) in routes {
-            all.add(pattern, resource)?;
+            let route = Route::new(pattern, resource)?;
+            let matched = (route.method.clone(), route.segments.clone());
+            if let Some(other) = seen.insert(matched, pattern) {
+                let (pattern, other) = (pattern.to_owned(), other.to_owned());
+                return Err(RouteError::Twice { pattern, other });
+            }
+            all.routes.push(route);
         }
+        all.routes.sort_by(|a, b| a.rank().cmp(&b.rank()));
         Ok(all)
-    }
-
-    pub(crate) fn add(&mut self, pattern: &str, resource: &str) -> Result<(), RouteError> {
-        let route = Route::new(pattern, resource)?;
-        let same =
-            |other: &&Route| (&other.method, &other.segments) == (&route.method, &route.segments);
-        if let Some(other) = self.routes.iter().find(same) {
-            let (pattern, other) = (pattern.to_owned(), other.pattern.clone());
-            return Err(RouteError::Twice { pattern, other });
-        }
-        let place = self.routes.partition_point(|other| other.rank() < route.rank());
-        self.routes.insert(place, route);
-        Ok(())
     }
 
     /// The resource of a request, if a pattern matches it.
@@ -147,12 +157,16 @@ impl Route {
         if !is_path || !method.is_none_or(is_method) {
             return Err(wrong());
         }
+        let wrong_segment = |segment: &str| {
+            let (pattern, segment) = (pattern.to_owned(), segment.to_owned());
+            RouteError::Segment { pattern, segment }
+        };
         let mut segments = Vec::new();
         for segment in path.split('/').filter(|segment| !segment.is_empty()) {
             if segments.last() == Some(&Segment::Rest) {
-                return Err(RouteError::Segment { segment: segment.to_owned() });
+                return Err(wrong_segment(segment));
             }
-            segments.push(Segment::new(segment)?);
+            segments.push(Segment::new(segment).ok_or_else(|| wrong_segment(segment))?);
         }
         let method = method.map(str::to_owned);
         Ok(Self { method, segments, pattern: pattern.to_owned(), resource: resource.to_owned() })
@@ -181,14 +195,14 @@ impl Route {
 }
 
 impl Segment {
-    fn new(text: &str) -> Result<Self, RouteError> {
+    fn new(text: &str) -> Option<Self> {
         let inside = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
         let is_name = |name: &str| !name.is_empty() && !name.contains(['{', '}', '*']);
         match inside {
-            Some(name) if name.strip_prefix('*').is_some_and(is_name) => Ok(Self::Rest),
-            Some(name) if is_name(name) => Ok(Self::Any),
-            None if !text.contains(['{', '}', '*']) => Ok(Self::Text(text.to_owned())),
-            _ => Err(RouteError::Segment { segment: text.to_owned() }),
+            Some(name) if name.strip_prefix('*').is_some_and(is_name) => Some(Self::Rest),
+            Some(name) if is_name(name) => Some(Self::Any),
+            None if !text.contains(['{', '}', '*']) => Some(Self::Text(text.to_owned())),
+            _ => None,
         }
     }
 }

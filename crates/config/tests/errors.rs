@@ -150,11 +150,19 @@ fn a_bomb_of_aliases_ends_at_once() {
     assert!(error(&format!("a = {deep}"), Format::Toml).line().is_some());
 }
 
+/// Checks what is told of each of these, after a strategy and a default.
+#[track_caller]
+fn each_says(cases: &[(&str, &str)]) {
+    for (rest, expected) in cases {
+        let text = format!("strategy: fixed_window\ndefault: 1 per hour\n{rest}");
+        let error = error(&text, Format::Yaml).to_string();
+        assert!(error.contains(expected), "{rest}\n  {error}\n  {expected}");
+    }
+}
+
 #[test]
 fn what_is_wrong_between_two_fields_is_told_at_one_of_them() {
-    let head = "strategy: fixed_window\ndefault: 1 per hour\n";
-    let of = |rest: &str| error(&format!("{head}{rest}"), Format::Yaml).to_string();
-    for (rest, expected) in [
+    each_says(&[
         (
             "resources: {a: {rate: 1 per hour, burst: 3}}",
             "line 3, column 42: resources.a.burst: burst applies to token_bucket and leaky_bucket only",
@@ -201,16 +209,34 @@ fn what_is_wrong_between_two_fields_is_told_at_one_of_them() {
             "redis_url: redis://x/\nresources: {a: {limit: 1, window: 1500ns}}",
             "resources.a.window: window must be a whole number of microseconds",
         ),
+    ]);
+}
+
+#[test]
+fn what_no_limiter_could_be_made_of_is_told() {
+    each_says(&[
+        (
+            "memory: {capacity: 1000000000000}",
+            "memory.capacity: capacity must be at most 100000000",
+        ),
+        (
+            "redis_url: 'not a url: hunter2'",
+            "redis_url: this is no URL of Redis; it begins with redis://",
+        ),
+        (
+            "resources: {default: 1 per day}",
+            "resources.default: `default` is what all other resources",
+        ),
+        ("resources: {a: 010 per day}", "without zeros before it"),
+        ("resources: {a: }", "found nothing"),
+        ("headers: plain", "headers: expected a list, found `plain`"),
         ("memory: {capacity: 0}", "memory.capacity: capacity must be at least 1"),
         (
             "headers: [plain, fancy]",
             "headers[1]: `fancy`: there is no such value; allowed are plain, prefixed, structured",
         ),
         ("breaker: {wait: soon}", "breaker.wait: `soon` is no duration"),
-    ] {
-        let error = of(rest);
-        assert!(error.contains(expected), "{rest}\n  {error}\n  {expected}");
-    }
+    ]);
     let none = error("default: 1 per hour\n", Format::Yaml).to_string();
     assert!(
         none.contains("default: there is no strategy; set `strategy` here or for all"),

@@ -186,6 +186,26 @@ default: {limit: '${LIMIT}', window: '${WINDOW}'}
         let error = Config::parse_with(yaml, Format::Yaml, &held).unwrap_err().to_string();
         assert!(error.contains("the value of ${X}") && !error.contains("hunter2"), "{error}");
     }
+    // Nor what was made of it, nor as a name.
+    for (yaml, held) in [
+        ("strategy: fixed_window\ndefault: {limit: '${X}', window: 1m}\n", "0987654321"),
+        ("strategy: fixed_window\ndefault: '${X}/s'\n", "99999999999"),
+        ("strategy: fixed_window\ndefault: {limit: 1, window: '${X}'}\n", "100000d"),
+        (
+            "strategy: fixed_window\ndefault: {limits: [{name: '${X}', rate: 1/s}]}\n",
+            "redis://:hunter2@host",
+        ),
+    ] {
+        let lookup = |_: &str| Some(held.to_owned());
+        let error = Config::parse_with(yaml, Format::Yaml, &lookup).unwrap_err().to_string();
+        assert!(error.contains("the value of ${X} does not fit here"), "{error}");
+        assert!(
+            ["987654321", "99999999999", "8640000000", "hunter2"]
+                .iter()
+                .all(|part| !error.contains(part)),
+            "{error}"
+        );
+    }
     for wrong in ["${", "${}", "${1X}", "${A-B}"] {
         let yaml = format!("strategy: fixed_window\ndefault: '{wrong}'\n");
         assert!(Config::parse_with(&yaml, Format::Yaml, &|_| Some("1".to_owned())).is_err());

@@ -211,3 +211,43 @@ fn a_thousand_reloads_under_load_admit_exactly_the_limit() {
     });
     assert_eq!(admitted, 10_000, "every reload changed another policy");
 }
+
+#[test]
+fn a_change_before_the_watch_begins_is_not_missed() {
+    let file = File::new(&limits(5, 5));
+    let (reloader, limiter) = file.limiter();
+    file.replace(&limits(7, 5));
+    let (_watch, told) = watched(&reloader);
+    assert!(next(&told).unwrap().changed);
+    assert_eq!(limiter.peek("login", "user-1").limit(), 7);
+}
+
+#[test]
+fn what_the_store_in_use_cannot_count_is_refused_whatever_the_file_says_of_the_store() {
+    let redis = format!("{}redis_url: redis://127.0.0.1/\n", limits(5, 5));
+    let file = File::new(&redis);
+    let config = Config::from_file(&file.0).unwrap();
+    let limiter = Arc::new(ResourceLimiter::new(config.policies().clone()));
+    let reloader = Reloader::new(&file.0, config, limiter);
+    file.write("strategy: fixed_window\ndefault: 5 per 1500ns\n");
+    let error = reloader.reload().unwrap_err().to_string();
+    assert!(error.contains("default: window must be a whole number of microseconds"), "{error}");
+    assert_eq!(reloader.config().policies().default().capacity(), 5);
+}
+
+#[test]
+fn a_panic_of_whoever_is_told_does_not_end_the_watch() {
+    let file = File::new(&limits(1, 5));
+    let (reloader, limiter) = file.limiter();
+    let (tell, told) = channel();
+    let _watch = reloader.watch(Duration::from_millis(2), move |_| {
+        let _ = tell.send(());
+        panic!("whoever is told panics");
+    });
+    for limit in [2, 3] {
+        file.replace(&limits(limit, 5));
+        while limiter.peek("login", "user-1").limit() != limit {
+            told.recv_timeout(Duration::from_secs(60)).expect("the change is noticed");
+        }
+    }
+}

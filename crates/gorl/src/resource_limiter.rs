@@ -187,6 +187,10 @@ impl ResourceLimiter {
         }
         let begun = self.watching.as_ref().map(Watching::begin);
         let decision = self.decide_alone(resource, key, cost, action);
+        if decision.iter().any(|(_, one)| check_cost(&one.policy(), cost).is_err()) {
+            // The caller gets an error, and nothing was decided.
+            return decision;
+        }
         let known = self.policies.load().known(resource).is_some();
         let label = if known { resource } else { DEFAULT_RESOURCE };
         if let (Some(top), false, Action::Take) = (&self.top_denied, decision.is_allowed(), action)
@@ -294,9 +298,12 @@ impl ResourceLimiterBuilder {
         self
     }
 
-    /// A hard bound on the number of keys; see [`MemoryStoreBuilder::capacity`].
+    /// A hard bound on the number of keys, each of a resource; see [`MemoryStoreBuilder::capacity`].
+    ///
+    /// Where resources have several policies there is room for a count of each: the most that one
+    /// resource has when this is built.
     pub fn capacity(mut self, keys: usize) -> Self {
-        self.store = self.store.capacity(keys);
+        self.store = self.store.capacity(keys.saturating_mul(self.policies.most_limits()));
         self
     }
 

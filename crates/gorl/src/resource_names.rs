@@ -1,18 +1,19 @@
 //! Resources without a policy of their own: counted apart up to a bound, together beyond it.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{PoisonError, RwLock};
 
-use arc_swap::ArcSwap;
 use gorl_core::{KeyPart, Part};
 use smallvec::SmallVec;
 
-/// The names of such resources that were asked for.
+/// The names of such resources that were asked for, as 128 bits under secrets of this process, however
+/// long they are.
 #[derive(Debug)]
 pub(crate) struct UnknownResources {
     most: usize,
-    seen: ArcSwap<HashSet<Box<str>>>,
-    adding: Mutex<()>,
+    seen: RwLock<HashSet<u128>>,
+    hashers: [RandomState; 2],
 }
 
 /// So many unknown resources have a count of their own, unless another bound is set. Whoever can
@@ -24,13 +25,19 @@ pub(crate) type Parts<'a> = SmallVec<[Part<'a>; 6]>;
 
 impl UnknownResources {
     pub(crate) fn new(most: usize) -> Self {
-        Self { most, seen: ArcSwap::default(), adding: Mutex::new(()) }
+        let hashers = [RandomState::new(), RandomState::new()];
+        Self { most, seen: RwLock::default(), hashers }
     }
 
     /// What stands for an unknown resource in a key: its name, if it is among the first so many, and
     /// otherwise what all others share.
     pub(crate) fn part<'a>(&self, resource: &'a str) -> Part<'a> {
-        if self.seen.load().contains(resource) || self.add(resource) {
+        let [high, low] = self.hashers.each_ref().map(|hasher| hasher.hash_one(resource));
+        let print = (u128::from(high) << 64) | u128::from(low);
+        let seen = self.seen.read().unwrap_or_else(PoisonError::into_inner);
+        let (known, full) = (seen.contains(&print), seen.len() >= self.most);
+        drop(seen);
+        if known || (!full && self.add(print)) {
             resource.part()
         } else {
             // A number, which no name is.
@@ -40,26 +47,13 @@ impl UnknownResources {
 
     /// Whether there is room for one more; each is added once, and none is ever removed.
     #[cold]
-    fn add(&self, resource: &str) -> bool {
-        if self.seen.load().len() >= self.most {
-            return false;
-        }
-        let _one_at_a_time = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
-        let seen = self.seen.load();
-        if seen.contains(resource) {
-            return true;
-        }
-        if seen.len() >= self.most {
-            return false;
-        }
-        let mut more = HashSet::clone(&seen);
-        more.insert(Box::from(resource));
-        self.seen.store(std::sync::Arc::new(more));
-        true
+    fn add(&self, print: u128) -> bool {
+        let mut seen = self.seen.write().unwrap_or_else(PoisonError::into_inner);
+        seen.contains(&print) || (seen.len() < self.most && seen.insert(print))
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.seen.load().len()
+        self.seen.read().unwrap_or_else(PoisonError::into_inner).len()
     }
 }
 

@@ -60,6 +60,13 @@ impl ResourcePolicies {
         names.into_iter()
     }
 
+    /// The most policies that apply to one resource; at least one.
+    #[must_use]
+    pub fn most_limits(&self) -> usize {
+        let own = self.resources.values().map(|policy| policy.len());
+        own.max().unwrap_or(1).max(self.default.len())
+    }
+
     pub(crate) fn known(&self, resource: &str) -> Option<&Arc<MultiPolicy>> {
         self.resources.get(resource)
     }

@@ -15,6 +15,8 @@ use gorl_key_text::KeyText;
 /// has more than 8 / `counters` of all denials is certainly among them. (Metwally, Agrawal and El Abbadi, *Efficient computation of frequent and top-k elements in data
 /// streams*, 2005.)
 ///
+/// A new key is held against all counters of its group: keep to some hundreds.
+///
 /// Keys are shown as a hash under a secret of this process, which tells them apart and does not tell who
 /// they are, unless [`plain`](Self::plain) is asked for.
 ///

@@ -77,12 +77,13 @@ fn decisions_are_counted_by_resource_outcome_and_origin() {
     let policies = ResourcePolicies::new(fixed(2)).resource("two", two.expect("two names"));
     let series = recorded(|metrics| {
         let limiter =
-            ResourceLimiter::builder(policies).observer(metrics.clone()).capacity(4).build();
+            ResourceLimiter::builder(policies).observer(metrics.clone()).capacity(2).build();
         for resource in ["x", "y", "two"] {
             for _ in 0..3 {
                 let _ = limiter.check(resource, "a");
             }
         }
+        assert!(limiter.check_n("x", "a", 100).is_err(), "which is no decision");
         metrics.publish("main", &limiter);
     });
     let of = |name: &str| series.get(name).copied();

@@ -141,7 +141,7 @@ impl<B: CasBackend> Store for Cas<B> {
     async fn reset(&self, key: KeyRef<'_>) -> Result<(), StoreError> {
         for strategy in Strategy::ALL {
             let key = self.options.key(strategy, key);
-            self.update(&key, |kept, _| Ok(((), forgotten(strategy, kept)))).await?;
+            self.update(&key, |kept, _| Ok(((), forgotten(kept)))).await?;
         }
         Ok(())
     }

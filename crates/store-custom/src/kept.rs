@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use gorl_core::{Action, CostExceedsLimit, Decision, Request, State, Strategy, decide, peek};
+use gorl_core::{Action, CostExceedsLimit, Decision, Request, State, decide, peek};
 
 use crate::Value;
 use crate::options::expires_in;
-use crate::value::{at_rest, decode, encode};
+use crate::value::{NOTHING, decode, encode};
 
 /// What to write, and in how long the backend may forget it.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ pub(crate) fn decided(
     now: u64,
 ) -> Result<(Decision, Option<Write>), CostExceedsLimit> {
     let Request { policy, cost, action, .. } = *request;
-    let state = kept.map(decode);
+    let state = kept.and_then(decode);
     let decision = match action {
         Action::Take => decide(policy, state, now, cost)?,
         Action::Peek => peek(policy, state, now, cost)?,
@@ -33,20 +33,20 @@ pub(crate) fn decided(
 
 /// What to write when a cost is given back; nothing if that changes nothing.
 pub(crate) fn given_back(request: &Request<'_>, kept: Option<Value>, now: u64) -> Option<Write> {
-    let state = decode(kept?);
-    let after = gorl_core::give_back(request.policy, state, now, request.cost);
-    let after = after.unwrap_or(at_rest(request.policy.strategy()));
-    (after != state).then(|| write(request, after, now))
+    let state = kept.and_then(decode)?;
+    match gorl_core::give_back(request.policy, state, now, request.cost) {
+        Some(after) => (after != state).then(|| write(request, after, now)),
+        None => Some(NOTHING_KEPT),
+    }
 }
 
 /// What to write to forget a key; nothing if nothing is kept.
-pub(crate) fn forgotten(strategy: Strategy, kept: Option<Value>) -> Option<Write> {
-    let value = encode(at_rest(strategy));
-    (kept? != value).then_some(Write { value, expires_in: FORGOTTEN })
+pub(crate) fn forgotten(kept: Option<Value>) -> Option<Write> {
+    kept.and_then(decode).map(|_| NOTHING_KEPT)
 }
 
-/// How long a key that was reset is kept; nothing depends on it.
-const FORGOTTEN: Duration = Duration::from_secs(1);
+/// A backend need not keep for long what stands for nothing.
+const NOTHING_KEPT: Write = Write { value: NOTHING, expires_in: Duration::from_secs(1) };
 
 fn write(request: &Request<'_>, state: State, now: u64) -> Write {
     Write { value: encode(state), expires_in: expires_in(request.policy, state, now) }

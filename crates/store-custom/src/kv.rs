@@ -137,7 +137,7 @@ impl<B: KvBackend> Store for Locked<B> {
     async fn reset(&self, key: KeyRef<'_>) -> Result<(), StoreError> {
         for strategy in Strategy::ALL {
             let key = self.options.key(strategy, key);
-            self.update(&key, |kept, _| Ok(((), forgotten(strategy, kept)))).await?;
+            self.update(&key, |kept, _| Ok(((), forgotten(kept)))).await?;
         }
         Ok(())
     }

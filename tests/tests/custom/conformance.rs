@@ -19,7 +19,7 @@ pub(crate) fn run<S: Store>(make: impl FnOnce(CustomOptions) -> S) -> Result<Pas
     let store = make(CustomOptions::new().clock(Arc::clone(&clock)));
     let runtime = runtime();
     let long = std::env::var("GORL_LONG").is_ok_and(|value| value == "1");
-    let suite = Suite::new(clock).seed(51).traces(if long { 2_000 } else { 60 });
+    let suite = Suite::new(clock).traces(if long { 2_000 } else { 200 });
     suite.run(&store, |future| runtime.block_on(future))
 }
 

@@ -76,3 +76,22 @@ fn odd_resources_and_keys_are_as_good_as_any() {
         }
     });
 }
+
+#[test]
+fn made_up_names_cost_little_however_many_and_long_they_are() {
+    use gorl::ResourceLimiter;
+    let builder = ResourceLimiter::builder(ResourcePolicies::new(fixed(1, 3600)));
+    let limiter = builder.unknown_resources(50_000).build();
+    for number in 0..60_000_u32 {
+        let _ = limiter.check(&number.to_string(), "a");
+    }
+    assert_eq!(limiter.unknown_resources(), 50_000);
+    // Names themselves are not kept.
+    let limiter = ResourceLimiter::new(ResourcePolicies::new(fixed(1, 3600)));
+    let mut name = "x".repeat(300_000);
+    for _ in 0..1_100 {
+        name.push('y');
+        let _ = limiter.check(&name, "a");
+    }
+    assert_eq!(limiter.unknown_resources(), 1_000);
+}

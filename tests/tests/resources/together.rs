@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gorl::{MultiPolicy, Policy, ResourcePolicies, Strategy};
+use gorl::{MultiPolicy, Policy, ResourceLimiter, ResourcePolicies, Strategy};
 
 use crate::{admitted, fixed, on_each};
 
@@ -52,4 +52,17 @@ fn the_figures_are_those_of_the_tightest() {
             subject.peek("api", "k").iter().map(|(_, one)| one.remaining()).collect();
         assert_eq!(full, [10, 4]);
     });
+}
+
+#[test]
+fn a_small_capacity_has_room_for_every_limit_of_a_key() {
+    let day = |limit| fixed(limit, 86_400);
+    let three = MultiPolicy::named("a", day(5)).and_then(|one| one.and("b", day(10)));
+    let three = three.and_then(|two| two.and("c", day(100))).unwrap();
+    for capacity in 1..4 {
+        let policies = ResourcePolicies::new(three.clone());
+        let limiter = ResourceLimiter::builder(policies).capacity(capacity).build();
+        let admitted = (0..1_000).filter(|_| limiter.check("x", "a").is_allowed()).count();
+        assert_eq!(admitted, 5, "room for {capacity}");
+    }
 }

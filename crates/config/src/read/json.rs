@@ -5,7 +5,7 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
 use crate::error::ConfigError;
-use crate::node::{Key, Kind, Lines, Node, add_field};
+use crate::node::{Fields, Key, Kind, Lines, Node};
 
 const STRICT: ParseOptions = ParseOptions {
     allow_comments: false,
@@ -40,13 +40,13 @@ fn node(value: &Value<'_>, lines: &Lines<'_>) -> Result<Node, ConfigError> {
             Kind::List(nodes.collect::<Result<_, _>>()?)
         }
         Value::Object(object) => {
-            let mut fields = Vec::new();
+            let mut fields = Fields::default();
             for property in &object.properties {
                 let name = property.name.as_str().to_owned();
                 let at = lines.position(property.range.start);
-                add_field(&mut fields, Key { name, at }, node(&property.value, lines)?)?;
+                fields.add(Key { name, at }, node(&property.value, lines)?)?;
             }
-            Kind::Map(fields)
+            Kind::Map(fields.into_map())
         }
     };
     Ok(Node { kind, at: lines.position(value.range().start) })

@@ -4,7 +4,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::ConfigError;
-use crate::node::{Key, Kind, Lines, Node, add_field};
+use crate::node::{Fields, Key, Kind, Lines, Node};
 
 pub(super) fn read(text: &str) -> Result<Option<Node>, ConfigError> {
     let lines = Lines::new(text);
@@ -17,13 +17,14 @@ pub(super) fn read(text: &str) -> Result<Option<Node>, ConfigError> {
 }
 
 fn map(table: &DeTable<'_>, lines: &Lines<'_>) -> Result<Vec<(Key, Node)>, ConfigError> {
-    let mut fields = Vec::new();
+    let mut fields = Fields::default();
     for (name, value) in table {
         let at = lines.position(name.span().start);
         let key = Key { name: name.get_ref().to_string(), at };
-        add_field(&mut fields, key, node(value, lines)?)?;
+        fields.add(key, node(value, lines)?)?;
     }
     // In the order of the text, so that the first error is the first to be told.
+    let mut fields = fields.into_map();
     fields.sort_by_key(|(key, _)| (key.at.line, key.at.column));
     Ok(fields)
 }

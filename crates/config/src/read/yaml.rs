@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, Tag};
 
 use crate::error::{ConfigError, Position};
-use crate::node::{Key, Kind, Node, add_field};
+use crate::node::{Fields, Key, Kind, Node};
 
 /// Collections in collections: more than any configuration has.
 const DEEPEST: usize = 64;
@@ -95,12 +95,12 @@ impl<'a> Reader<'a> {
     }
 
     fn map(&mut self, depth: usize) -> Result<Kind, ConfigError> {
-        let mut fields = Vec::new();
+        let mut fields = Fields::default();
         loop {
             let (event, span) = self.next()?;
             let at = position(&span.start);
             let name = match event {
-                Event::MappingEnd => return Ok(Kind::Map(fields)),
+                Event::MappingEnd => return Ok(Kind::Map(fields.into_map())),
                 Event::Scalar(name, ..) => name.into_owned(),
                 _ => return Err(ConfigError::new("the name of a field must be text").at(at)),
             };
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
             }
             let (event, span) = self.next()?;
             let value = self.node(event, span, depth + 1).map_err(|error| error.inside(&name))?;
-            add_field(&mut fields, Key { name, at }, value)?;
+            fields.add(Key { name, at }, value)?;
         }
     }
 }
