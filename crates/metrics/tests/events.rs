@@ -4,7 +4,7 @@
 
 use std::fmt::{Debug, Write};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use gorl::{AsyncLimiter, BreakerState, MemoryStore, Observed, Observer, Policy, StoreErrorKind};
@@ -49,7 +49,11 @@ impl Subscriber for Lines {
     fn exit(&self, _: &Id) {}
 }
 
+/// Which events anybody wants is known of the whole process, so one story is told at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
 fn events(story: impl FnOnce(Traced)) -> Vec<String> {
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let lines = Lines::default();
     tracing::subscriber::with_default(lines.clone(), || story(Traced::new()));
     std::mem::take(&mut *lines.0.lock().expect("the story is over"))
@@ -127,6 +131,7 @@ impl Observer for Heard {
 
 #[test]
 fn the_next_observer_hears_all_of_it() {
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let heard = Arc::new(Heard::default());
     let traced = Arc::new(Traced::and(Arc::clone(&heard)));
     traced.failed("login", StoreErrorKind::Timeout, Duration::ZERO);
