@@ -70,7 +70,7 @@ impl Config {
         let Some(url) = &self.settled.redis_url else {
             let mut store = MemoryStore::builder();
             if let Some(keys) = self.settled.capacity {
-                store = store.capacity(keys);
+                store = store.capacity(keys.saturating_mul(self.policies.most_limits()));
             }
             return Ok(options(self.builder()).build(store.build()));
         };

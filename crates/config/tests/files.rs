@@ -243,6 +243,19 @@ fn an_empty_url_is_none_so_that_the_environment_can_decide() {
 }
 
 #[test]
+fn a_capacity_has_room_for_every_limit_of_a_key_by_either_way_to_a_limiter() {
+    let yaml = "strategy: fixed_window\nmemory: {capacity: 1}\n\
+                default: 5 per 1000d; 10 per 2000d; 100 per 3000d\n";
+    let config = Config::parse(yaml, Format::Yaml).unwrap();
+    let here = config.memory_limiter().unwrap();
+    let any = pollster::block_on(config.connect()).unwrap();
+    let ask = || pollster::block_on(any.check("x", "a")).unwrap().is_allowed();
+    let admitted = (0..100).filter(|_| here.check("x", "a").is_allowed()).count();
+    assert_eq!(admitted, 5);
+    assert_eq!((0..100).filter(|_| ask()).count(), 5);
+}
+
+#[test]
 fn the_schema_has_every_field_and_no_more() {
     let schema: serde_json::Value = serde_json::from_str(&gorl_config::json_schema()).unwrap();
     let fields = schema["properties"].as_object().unwrap();
