@@ -79,7 +79,7 @@ pub enum WaitError {
 /// How many may wait for one key, unless another bound is set.
 const PER_KEY: usize = 10_000;
 
-/// How many may wait in all, unless another bound is set; each takes some hundred bytes with its task.
+/// How many may wait in all, unless another bound is set.
 const IN_ALL: usize = 100_000;
 
 impl<L: Decides, T: Timer> Waiting<L, T> {
