@@ -3,14 +3,10 @@
 use std::future::Future;
 use std::time::Duration;
 
-use gorl_core::{
-    DecideError, Decision, KeyRef, Request, Scope, Store, StoreError, StoreErrorKind, Strategy,
-    check_cost,
-};
+use gorl_core::{DecideError, Decision, KeyRef, Request, Scope, Store, StoreError, StoreErrorKind};
 
-use crate::kept::{Write, decided, forgotten, given_back};
+use crate::kept::{Keeps, Write, decide_in, give_back_in, reset_in};
 use crate::kv::Locks;
-use crate::options::check_tick;
 use crate::{Options, Value};
 
 /// A place that keeps sixteen bytes a key and writes only if nobody else did meanwhile.
@@ -97,12 +93,17 @@ impl<B: CasBackend> Cas<B> {
     pub fn backend(&self) -> &B {
         &self.backend
     }
+}
 
-    /// Has `change` say what becomes of what is kept, until that could be written.
-    async fn update<T, E: From<StoreError>>(
+impl<B: CasBackend> Keeps for Cas<B> {
+    fn options(&self) -> &Options {
+        &self.options
+    }
+
+    async fn update<T: Send, E: From<StoreError> + Send>(
         &self,
         key: &str,
-        change: impl Fn(Option<Value>, u64) -> Result<(T, Option<Write>), E>,
+        change: impl Fn(Option<Value>, u64) -> Result<(T, Option<Write>), E> + Send + Sync,
     ) -> Result<T, E> {
         let mut _turn = None;
         for attempt in 0..ATTEMPTS {
@@ -126,24 +127,15 @@ impl<B: CasBackend> Cas<B> {
 
 impl<B: CasBackend> Store for Cas<B> {
     async fn decide(&self, request: Request<'_>) -> Result<Decision, DecideError> {
-        check_tick(request.policy)?;
-        check_cost(request.policy, request.cost)?;
-        let key = self.options.key(request.policy.strategy(), request.key);
-        self.update(&key, |kept, now| Ok(decided(&request, kept, now)?)).await
+        decide_in(self, request).await
     }
 
     async fn give_back(&self, request: Request<'_>) -> Result<(), StoreError> {
-        check_tick(request.policy)?;
-        let key = self.options.key(request.policy.strategy(), request.key);
-        self.update(&key, |kept, now| Ok(((), given_back(&request, kept, now)))).await
+        give_back_in(self, request).await
     }
 
     async fn reset(&self, key: KeyRef<'_>) -> Result<(), StoreError> {
-        for strategy in Strategy::ALL {
-            let key = self.options.key(strategy, key);
-            self.update(&key, |kept, _| Ok(((), forgotten(kept)))).await?;
-        }
-        Ok(())
+        reset_in(self, key).await
     }
 
     fn scope(&self) -> Scope {

@@ -6,12 +6,9 @@ use std::hash::BuildHasher;
 use std::time::Duration;
 
 use async_lock::{Mutex, MutexGuard};
-use gorl_core::{
-    DecideError, Decision, KeyRef, Request, Scope, Store, StoreError, Strategy, check_cost,
-};
+use gorl_core::{DecideError, Decision, KeyRef, Request, Scope, Store, StoreError};
 
-use crate::kept::{Write, decided, forgotten, given_back};
-use crate::options::check_tick;
+use crate::kept::{Keeps, Write, decide_in, give_back_in, reset_in};
 use crate::{Options, Value};
 
 /// A place that keeps sixteen bytes a key, and nothing more is known of it.
@@ -103,12 +100,17 @@ impl<B: KvBackend> Locked<B> {
     pub fn backend(&self) -> &B {
         &self.backend
     }
+}
 
-    /// Has `change` say what becomes of what is kept, while nobody else here looks at it.
-    async fn update<T, E: From<StoreError>>(
+impl<B: KvBackend> Keeps for Locked<B> {
+    fn options(&self) -> &Options {
+        &self.options
+    }
+
+    async fn update<T: Send, E: From<StoreError> + Send>(
         &self,
         key: &str,
-        change: impl FnOnce(Option<Value>, u64) -> Result<(T, Option<Write>), E>,
+        change: impl Fn(Option<Value>, u64) -> Result<(T, Option<Write>), E> + Send + Sync,
     ) -> Result<T, E> {
         let _turn = self.locks.lock(key).await;
         let kept = self.backend.get(key).await?;
@@ -122,24 +124,15 @@ impl<B: KvBackend> Locked<B> {
 
 impl<B: KvBackend> Store for Locked<B> {
     async fn decide(&self, request: Request<'_>) -> Result<Decision, DecideError> {
-        check_tick(request.policy)?;
-        check_cost(request.policy, request.cost)?;
-        let key = self.options.key(request.policy.strategy(), request.key);
-        self.update(&key, |kept, now| Ok(decided(&request, kept, now)?)).await
+        decide_in(self, request).await
     }
 
     async fn give_back(&self, request: Request<'_>) -> Result<(), StoreError> {
-        check_tick(request.policy)?;
-        let key = self.options.key(request.policy.strategy(), request.key);
-        self.update(&key, |kept, now| Ok(((), given_back(&request, kept, now)))).await
+        give_back_in(self, request).await
     }
 
     async fn reset(&self, key: KeyRef<'_>) -> Result<(), StoreError> {
-        for strategy in Strategy::ALL {
-            let key = self.options.key(strategy, key);
-            self.update(&key, |kept, _| Ok(((), forgotten(kept)))).await?;
-        }
-        Ok(())
+        reset_in(self, key).await
     }
 
     fn scope(&self) -> Scope {
