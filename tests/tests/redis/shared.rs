@@ -1,7 +1,7 @@
 //! Many clients of one server: they share counts, and keys stay apart.
 
 use std::net::Ipv4Addr;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -75,6 +75,17 @@ fn r50_many_tasks_on_several_connections_admit_exactly_the_limit() {
     }
 }
 
+/// How many all processes admitted, each of which prints its own count and ends well.
+fn admitted_by(children: Vec<Child>) -> u32 {
+    let admitted = children.into_iter().map(|child| {
+        let output = child.wait_with_output().expect("it ends");
+        assert!(output.status.success(), "{output:?}");
+        let text = String::from_utf8(output.stdout).expect("a number");
+        text.trim().parse::<u32>().expect("a number")
+    });
+    admitted.sum()
+}
+
 /// The report's own measure: as many as a fleet.
 #[test]
 fn fifty_processes_admit_exactly_the_limit() {
@@ -89,13 +100,7 @@ fn fifty_processes_admit_exactly_the_limit() {
                     .expect("a process starts")
             })
             .collect();
-        let admitted = children.into_iter().map(|child| {
-            let output = child.wait_with_output().expect("it ends");
-            assert!(output.status.success(), "{output:?}");
-            let text = String::from_utf8(output.stdout).expect("a number");
-            text.trim().parse::<u32>().expect("a number")
-        });
-        assert_eq!(admitted.sum::<u32>(), 7_919, "{strategy}");
+        assert_eq!(admitted_by(children), 7_919, "{strategy}");
         let () = redis::cmd("FLUSHALL").query(&mut server.look()).expect("it answers");
     }
 }
@@ -116,14 +121,8 @@ fn r45_twenty_processes_charge_two_limits_exactly_as_often() {
                     .expect("a process starts")
             })
             .collect();
-        let admitted = children.into_iter().map(|child| {
-            let output = child.wait_with_output().expect("it ends");
-            assert!(output.status.success(), "{output:?}");
-            let text = String::from_utf8(output.stdout).expect("a number");
-            text.trim().parse::<u32>().expect("a number")
-        });
         // Four users may 150 each, which is more than all together may.
-        assert_eq!(admitted.sum::<u32>(), 500, "{strategy}");
+        assert_eq!(admitted_by(children), 500, "{strategy}");
         let user = limiter(&runtime, &server, policy(strategy, 150, 3_650 * DAY));
         let spent = (0..USERS).map(|name| {
             let left = runtime.block_on(user.peek(("user", name.to_string())));
