@@ -56,6 +56,10 @@ pub(crate) struct ReplayArgs {
     #[arg(long = "strategy", value_parser = strategy_parser(), value_name = "NAME", help_heading = "Policy")]
     pub(crate) strategies: Vec<Strategy>,
 
+    /// Also decide by an exact log of timestamps, and count what each strategy decides otherwise
+    #[arg(long, help_heading = "Policy")]
+    pub(crate) exact: bool,
+
     /// Who is counted: ip, user, path, method, status, referer, user-agent, or a JSON field's name
     #[arg(long, default_value = "ip", value_name = "FIELD", help_heading = "Input")]
     pub(crate) key: String,
@@ -177,6 +181,9 @@ Examples:
   Only two strategies, for a script:
       gorl replay access.log --strategy fixed_window --strategy token_bucket --json
 
+  How far is each strategy from counting exactly?
+      gorl replay access.log --limit 20 --window 1m --exact
+
 What the columns mean:
   keys limited    keys that were denied at least once
   worst burst     the most one key got admitted in any span as long as the window, and that
@@ -185,6 +192,12 @@ What the columns mean:
   state           32 bytes for each key counted, which is an entry of the memory store (a
                   fingerprint and sixteen bytes of state); the same under every strategy
   decisions/s     decisions by one thread in this process; it varies from run to run
+
+With --exact the reference is a log of timestamps: a request is admitted if fewer than the limit were
+admitted to its key in the window that ends with it (what is exactly a window old is out; --burst has no
+part in it). \"Admitted wrongly\" is what a strategy admitted and the log did not, \"denied wrongly\" the
+reverse; each goes by what it admitted itself. The log's state is 16 bytes for each key and 8 for each
+instant that the key held at most at once.
 
 Requests without the key field (such as an anonymous user) are left out and counted. Paths are
 taken without their query; all spellings of one IPv6 address are one ip. Times need not be in

@@ -3,6 +3,7 @@
 mod axis;
 mod busy;
 mod escape;
+mod exact;
 mod histogram;
 mod strategies;
 
@@ -36,6 +37,7 @@ pub(crate) fn page(report: &Report) -> String {
     header(&mut out, report, &heading);
     advice(&mut out, report);
     strategies::section(&mut out, report);
+    exact::section(&mut out, report);
     histogram::section(&mut out, report);
     busy::section(&mut out, report);
     strategies::most_denied(&mut out, report);

@@ -31,6 +31,16 @@ pub(crate) fn percent(number: u64, of: u64) -> String {
     }
 }
 
+/// `number / of` as a percentage with three decimals, for shares that are small and matter.
+pub(crate) fn fine_percent(number: u64, of: u64) -> String {
+    let (number, of) = (u128::from(number), u128::from(of.max(1)));
+    let thousandths = (number * 200_000 + of) / (2 * of);
+    if number > 0 && thousandths == 0 {
+        return "<0.001%".to_owned();
+    }
+    format!("{}.{:03}%", thousandths / 1_000, thousandths % 1_000)
+}
+
 /// `number / of` with two decimals, rounded up: `1.00×` is never more than the whole.
 pub(crate) fn multiple(number: u64, of: u64) -> String {
     let hundredths = (u128::from(number) * 100).div_ceil(u128::from(of.max(1)));
@@ -146,6 +156,11 @@ mod tests {
     #[test]
     fn rounding_never_claims_more_than_is_true() {
         assert_eq!([percent(0, 10), percent(10, 10), percent(1, 100_000)], ["0%", "100%", "<0.1%"]);
+        let fine = [(0, 7), (1, 10_000_000), (3, 100_000), (9, 10_000), (7, 7), (2, 3)];
+        assert_eq!(
+            fine.map(|(number, of)| fine_percent(number, of)),
+            ["0.000%", "<0.001%", "0.003%", "0.090%", "100.000%", "66.667%"]
+        );
         assert_eq!([percent(99_999, 100_000), percent(1, 8)], [">99.9%", "12.5%"]);
         assert_eq!(
             [multiple(60, 60), multiple(61, 6_000), multiple(10_001, 10_000)],

@@ -3,6 +3,7 @@
 mod advice;
 mod demand;
 mod drive;
+mod exact;
 mod gzip;
 mod input;
 mod json;

@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use gorl::Strategy;
 
+use super::exact::Divergence;
 use super::report::{Report, StrategyReport};
 use crate::duration::human;
-use crate::number::{counted, grouped, multiple, percent, shortened};
+use crate::number::{counted, fine_percent, grouped, multiple, percent, shortened};
 use gorl_config::format_duration;
 
 /// Names longer than this would drown the sentence around them.
@@ -22,6 +23,7 @@ pub(crate) fn lines(report: &Report) -> Vec<String> {
     if strategies.len() > 1 {
         lines.push(denials(strategies));
         lines.extend(buckets_alike(strategies));
+        lines.extend(closest(report));
         lines.push(choice(strategies));
     }
     lines
@@ -161,6 +163,32 @@ fn buckets_alike(strategies: &[StrategyReport]) -> Option<String> {
     })
 }
 
+/// Which strategies come closest to an exact log, when they were held against one.
+fn closest(report: &Report) -> Option<String> {
+    let exact = report.exact.as_ref()?;
+    let least = exact.strategies.iter().map(Divergence::wrong).min()?;
+    let closest: Vec<&StrategyReport> = report
+        .strategies
+        .iter()
+        .zip(&exact.strategies)
+        .filter(|(_, divergence)| divergence.wrong() == least)
+        .map(|(strategy, _)| strategy)
+        .collect();
+    let names = names(&closest);
+    if least == 0 {
+        let verb = verb(&closest, "decides", "decide");
+        return Some(format!("{names} {verb} every request as an exact log of timestamps does."));
+    }
+    Some(format!(
+        "{names} {} closest to an exact log of timestamps: {} of {} ({}) {} decided otherwise.",
+        verb(&closest, "comes", "come"),
+        grouped(least),
+        counted(report.requests, "request"),
+        fine_percent(least, report.requests),
+        if least == 1 { "is" } else { "are" }
+    ))
+}
+
 /// The strategies with the smallest and those with the largest figure.
 fn extremes<T: Ord>(
     strategies: &[StrategyReport],
@@ -210,6 +238,26 @@ mod tests {
              fixed_window denies the fewest requests.",
         ];
         assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn the_strategies_closest_to_an_exact_log_are_named() {
+        let lines = sample("--limit 5 --exact", &edge()).advice;
+        let expected = "sliding_window, token_bucket and leaky_bucket decide every request as an exact \
+                        log of timestamps does.";
+        assert_eq!(lines[4], expected);
+        // Two at 0 are two of a minute; at 60 both are out of it, and the bucket has both back. The
+        // fixed window alone denies nothing at 59 and 60.
+        let lines =
+            sample("--limit 5 --exact --strategy fixed_window --strategy sliding_window", &{
+                let mut arrivals = edge();
+                arrivals.extend([(119, "a"); 5]);
+                arrivals
+            })
+            .advice;
+        let expected = "sliding_window comes closest to an exact log of timestamps: 5 of 16 requests \
+                        (31.250%) are decided otherwise.";
+        assert_eq!(lines[3], expected);
     }
 
     #[test]

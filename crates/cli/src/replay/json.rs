@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::exact::{Divergence, ExactReport};
 use super::report::{KeyName, Report, StrategyReport, TopKey};
 
 #[derive(Serialize)]
@@ -9,6 +10,8 @@ struct Document<'a> {
     input: Input<'a>,
     policy: PolicyPart,
     strategies: Vec<StrategyPart<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exact: Option<ExactPart>,
     top_denied: Vec<TopPart<'a>>,
     advice: &'a [String],
 }
@@ -59,6 +62,25 @@ struct StrategyPart<'a> {
     decisions_per_second: u64,
 }
 
+/// What an exact log of timestamps did, and what each strategy decided otherwise.
+#[derive(Serialize)]
+struct ExactPart {
+    admitted: u64,
+    denied: u64,
+    state_bytes: u64,
+    strategies: Vec<DivergencePart>,
+}
+
+#[derive(Serialize)]
+struct DivergencePart {
+    strategy: &'static str,
+    admitted_wrongly: u64,
+    denied_wrongly: u64,
+    /// Of all requests, in percent.
+    wrong_percent: f64,
+    keys: u64,
+}
+
 #[derive(Serialize)]
 struct WorstBurst<'a> {
     admitted: u64,
@@ -101,6 +123,7 @@ pub(crate) fn render(report: &Report) -> String {
             burst: report.burst,
         },
         strategies: report.strategies.iter().map(|part| strategy(report, part)).collect(),
+        exact: report.exact.as_ref().map(|part| exact(report, part)),
         top_denied: report.top_denied.iter().map(|part| top(report, part)).collect(),
         advice: &report.advice,
     };
@@ -134,6 +157,25 @@ fn strategy<'a>(report: &Report, part: &'a StrategyReport) -> StrategyPart<'a> {
         denied_wait_p99_ns: part.wait_p99,
         state_bytes: part.state_bytes,
         decisions_per_second: part.decisions_per_second,
+    }
+}
+
+fn exact(report: &Report, part: &ExactReport) -> ExactPart {
+    // As above: the counts beside it are exact.
+    #[allow(clippy::cast_precision_loss)]
+    let percent = |wrong: u64| wrong as f64 * 100.0 / report.requests.max(1) as f64;
+    let of = |one: &Divergence| DivergencePart {
+        strategy: one.strategy.as_str(),
+        admitted_wrongly: one.admitted_wrongly,
+        denied_wrongly: one.denied_wrongly,
+        wrong_percent: percent(one.wrong()),
+        keys: one.keys,
+    };
+    ExactPart {
+        admitted: part.admitted,
+        denied: part.denied,
+        state_bytes: part.state_bytes,
+        strategies: part.strategies.iter().map(of).collect(),
     }
 }
 

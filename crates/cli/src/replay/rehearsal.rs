@@ -33,6 +33,7 @@ pub fn rehearse(bytes: &[u8], key: &str, resource: Option<&str>) -> Option<Rehea
         window: Duration::from_secs(10),
         burst: None,
         strategies: Vec::new(),
+        exact: true,
         key: key.to_owned(),
         resource: resource.map(str::to_owned),
         names: FieldNames::default(),

@@ -9,6 +9,7 @@ use gorl::{Policy, Strategy};
 use super::advice;
 use super::demand::{self, Bin, Peak};
 use super::drive::Outcome;
+use super::exact::{self, ExactReport};
 use super::input::Reading;
 use super::series::{self, Series};
 use super::traffic::Traffic;
@@ -40,6 +41,8 @@ pub(crate) struct Report {
     pub(crate) busiest_demand: u64,
     pub(crate) histogram: Vec<Bin>,
     pub(crate) strategies: Vec<StrategyReport>,
+    /// How far they are from an exact log, when that was asked for.
+    pub(crate) exact: Option<ExactReport>,
     pub(crate) top_denied: Vec<TopKey>,
     /// The busiest keys over time; filled only for a page.
     pub(crate) busy: Vec<BusyKey>,
@@ -145,6 +148,7 @@ pub(crate) fn build(args: &ReplayArgs, reading: &Reading, outcomes: &[Outcome]) 
             .zip(&denials)
             .map(|(outcome, denials)| strategy_report(traffic, outcome, denials, window_ns))
             .collect(),
+        exact: args.exact.then(|| exact::compare(traffic, args.limit, args.window, outcomes)),
         top_denied: top_denied(traffic, &demands, &denials, args.top),
         busy: busy
             .iter()

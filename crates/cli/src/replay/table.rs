@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
+use super::exact::ExactReport;
 use super::rate;
 use super::report::{Report, StrategyReport, TopKey};
 use crate::duration::human;
-use crate::number::{bytes, counted, grouped, multiple, percent, short, shortened};
+use crate::number::{bytes, counted, fine_percent, grouped, multiple, percent, short, shortened};
 use crate::timestamp::readable;
 
 /// Wider keys are shortened in their middle.
@@ -19,6 +20,9 @@ pub(crate) fn render(report: &Report) -> String {
     let rows: Vec<_> =
         report.strategies.iter().map(|strategy| strategy_row(report, strategy)).collect();
     columns(&mut out, &STRATEGY_HEAD, &rows);
+    if let Some(exact) = &report.exact {
+        against_exact(&mut out, report, exact);
+    }
     if !report.top_denied.is_empty() {
         out.push_str("\nMost denied keys\n");
         top_keys(&mut out, report);
@@ -88,6 +92,36 @@ fn strategy_row(report: &Report, strategy: &StrategyReport) -> Vec<String> {
         bytes(strategy.state_bytes),
         short(strategy.decisions_per_second),
     ]
+}
+
+const EXACT_HEAD: [&str; 7] =
+    ["strategy", "admitted wrongly", "", "denied wrongly", "", "wrong in all", "keys"];
+
+fn against_exact(out: &mut String, report: &Report, exact: &ExactReport) {
+    let _ = writeln!(
+        out,
+        "\nAgainst an exact log of timestamps, which admits {}, denies {} and takes {}",
+        grouped(exact.admitted),
+        grouped(exact.denied),
+        bytes(exact.state_bytes)
+    );
+    let share = |count: u64| fine_percent(count, report.requests);
+    let rows: Vec<Vec<String>> = exact
+        .strategies
+        .iter()
+        .map(|one| {
+            vec![
+                one.strategy.to_string(),
+                grouped(one.admitted_wrongly),
+                share(one.admitted_wrongly),
+                grouped(one.denied_wrongly),
+                share(one.denied_wrongly),
+                share(one.wrong()),
+                grouped(one.keys),
+            ]
+        })
+        .collect();
+    columns(out, &EXACT_HEAD, &rows);
 }
 
 fn top_keys(out: &mut String, report: &Report) {
