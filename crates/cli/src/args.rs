@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand};
 use gorl::Strategy;
 
 use crate::number::parse_count;
+use crate::replay::Limit;
 use gorl_config::parse_duration;
 
 /// Choose a rate-limiting strategy by your own traffic.
@@ -48,9 +49,17 @@ pub(crate) struct ReplayArgs {
     #[arg(long, default_value = "1m", value_parser = parse_duration, value_name = "TIME", help_heading = "Policy")]
     pub(crate) window: Duration,
 
-    /// What the two buckets hold at most [default: the limit]
+    /// What the two buckets of --limit hold at most [default: the limit]
     #[arg(long, value_parser = parse_count, allow_negative_numbers = true, value_name = "N", help_heading = "Policy")]
     pub(crate) burst: Option<u64>,
+
+    /// Another limit that must admit as well, such as 1000/1h; may be given several times
+    ///
+    /// A rate alone holds each key, as --limit does. `all:5000/1m` holds all requests together,
+    /// `path:100 per minute` those of each path, whoever makes them, and so for every field that
+    /// --key can name. A request without the field is not held by that limit.
+    #[arg(long = "and", value_parser = Limit::parse, value_name = "[WHO:]RATE", help_heading = "Policy")]
+    pub(crate) and: Vec<Limit>,
 
     /// Run only this strategy; may be given several times [default: all]
     #[arg(long = "strategy", value_parser = strategy_parser(), value_name = "NAME", help_heading = "Policy")]
@@ -184,6 +193,9 @@ Examples:
   How far is each strategy from counting exactly?
       gorl replay access.log --limit 20 --window 1m --exact
 
+  Ten a second and a thousand an hour for each address, and five thousand a minute for all:
+      gorl replay access.log --limit 10 --window 1s --and 1000/1h --and all:5000/1m
+
 What the columns mean:
   keys limited    keys that were denied at least once
   worst burst     the most one key got admitted in any span as long as the window, and that
@@ -198,6 +210,11 @@ admitted to its key in the window that ends with it (what is exactly a window ol
 part in it). \"Admitted wrongly\" is what a strategy admitted and the log did not, \"denied wrongly\" the
 reverse; each goes by what it admitted itself. The log's state is 16 bytes for each key and 8 for each
 instant that the key held at most at once.
+
+With --and a request is admitted if every limit admits it, and spends nothing of any otherwise. The first
+table is then about all of them together, with bursts as multiples of --limit. The second has for each
+limit how often it binds (of those that denied a request, it is the one whose wait is longest),
+how often it denies (alone or with others), and the keys that it ever denied.
 
 Requests without the key field (such as an anonymous user) are left out and counted. Paths are
 taken without their query; all spellings of one IPv6 address are one ip. Times need not be in

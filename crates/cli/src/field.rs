@@ -75,6 +75,8 @@ pub(crate) struct Record<'a> {
     /// Absent when the line does not have the field, such as the user of an anonymous request.
     pub(crate) key: Option<Cow<'a, [u8]>>,
     pub(crate) resource: Option<Cow<'a, [u8]>>,
+    /// The fields asked for beside those, in their order.
+    pub(crate) also: Vec<Option<Cow<'a, [u8]>>>,
 }
 
 /// Why a line gives no record.
@@ -93,6 +95,7 @@ pub(crate) struct RecordReader {
     request: Vec<String>,
     key: Wanted,
     resource: Option<Wanted>,
+    also: Vec<Wanted>,
 }
 
 #[derive(Debug)]
@@ -103,7 +106,12 @@ struct Wanted {
 }
 
 impl RecordReader {
-    pub(crate) fn new(key: &str, resource: Option<&str>, names: &FieldNames) -> Self {
+    pub(crate) fn new(
+        key: &str,
+        resource: Option<&str>,
+        also: &[&str],
+        names: &FieldNames,
+    ) -> Self {
         let wanted = |name: &str| {
             let field = Field::parse(name);
             Wanted { names: json_names(&field, names), field }
@@ -113,6 +121,7 @@ impl RecordReader {
             request: owned(&["request", "request_line"]),
             key: wanted(key),
             resource: resource.map(wanted),
+            also: also.iter().map(|name| wanted(name)).collect(),
         }
     }
 
@@ -130,6 +139,7 @@ impl RecordReader {
             at_ns: entry.at_ns,
             key: of(&self.key),
             resource: self.resource.as_ref().and_then(of),
+            also: self.also.iter().map(of).collect(),
         })
     }
 
@@ -142,6 +152,7 @@ impl RecordReader {
             at_ns: json.time(&self.time)?,
             key: of(&self.key),
             resource: self.resource.as_ref().and_then(of),
+            also: self.also.iter().map(of).collect(),
         })
     }
 
@@ -218,7 +229,7 @@ mod tests {
     use super::*;
 
     fn key(name: &str, line: &str) -> Option<String> {
-        let reader = RecordReader::new(name, None, &FieldNames::default());
+        let reader = RecordReader::new(name, None, &[], &FieldNames::default());
         let record = reader.read(line.as_bytes()).unwrap();
         record.key.map(|key| String::from_utf8(key.into_owned()).unwrap())
     }
@@ -283,7 +294,7 @@ mod tests {
 
     #[test]
     fn damaged_lines_give_a_record_or_an_error_and_never_a_panic() {
-        let reader = RecordReader::new("path", Some("x.y"), &FieldNames::default());
+        let reader = RecordReader::new("path", Some("x.y"), &[], &FieldNames::default());
         let lines = [
             r#"h - a [b] [17/May/2015:10:05:03 +0000] "GET /a\"?b HTTP/1.1" 200 1 "r" "u\\""#,
             r#"{"ts":"2015-05-17T10:05:03Z","request":"GET /a HTTP/1.1","x":{"y":[1.5e3,"\u00e9"]}}"#,
@@ -319,7 +330,7 @@ mod tests {
             user_field: Some("account.id".to_owned()),
             ..FieldNames::default()
         };
-        let reader = RecordReader::new("user", Some("path"), &names);
+        let reader = RecordReader::new("user", Some("path"), &[], &names);
         let record =
             reader.read(br#"{"at":2,"time":"x","user":"no","account":{"id":5},"path":"/"}"#);
         let record = record.unwrap();

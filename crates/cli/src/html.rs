@@ -5,6 +5,7 @@ mod busy;
 mod escape;
 mod exact;
 mod histogram;
+mod limits;
 mod strategies;
 
 use std::fmt::Write as _;
@@ -37,6 +38,7 @@ pub(crate) fn page(report: &Report) -> String {
     header(&mut out, report, &heading);
     advice(&mut out, report);
     strategies::section(&mut out, report);
+    limits::section(&mut out, report);
     exact::section(&mut out, report);
     histogram::section(&mut out, report);
     busy::section(&mut out, report);
@@ -47,11 +49,15 @@ pub(crate) fn page(report: &Report) -> String {
 }
 
 fn heading(report: &Report) -> String {
+    let also = report.limits.iter().skip(1).fold(String::new(), |mut also, limit| {
+        let _ = write!(also, " and {}", limit.limit.name());
+        also
+    });
     let resource = report.resource_field.as_ref().map(|field| format!(" on each {field}"));
     let rate = rate(report.limit, report.window);
     let burst = report.burst.map(|burst| format!(" (burst {})", grouped(burst)));
     format!(
-        "{rate}{} for each {}{}",
+        "{rate}{} for each {}{}{also}",
         burst.unwrap_or_default(),
         report.key_field,
         resource.unwrap_or_default()

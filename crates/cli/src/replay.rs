@@ -7,7 +7,9 @@ mod exact;
 mod gzip;
 mod input;
 mod json;
+mod limits;
 mod overwrite;
+mod plan;
 mod progress;
 mod rehearsal;
 mod report;
@@ -15,12 +17,11 @@ mod report;
 mod sample;
 mod series;
 mod table;
+mod together;
 mod traffic;
 
 use std::fs;
 use std::io::{self, Write};
-
-use gorl::{Policy, Strategy};
 
 use crate::args::ReplayArgs;
 use crate::failure::Failure;
@@ -29,9 +30,11 @@ use crate::number::{grouped, printable};
 use gorl_config::format_duration;
 
 use input::Reading;
+use plan::{Plan, Who};
 use progress::Progress;
 
 pub(crate) use demand::Bin;
+pub(crate) use plan::Limit;
 pub use rehearsal::{Rehearsal, rehearse};
 pub(crate) use report::{BusyKey, Report, StrategyReport};
 #[cfg(test)]
@@ -40,20 +43,20 @@ pub(crate) use series::Series;
 
 /// Runs the command on the given logs and standard output.
 pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
-    let policies = policies(args)?;
+    let plan = Plan::of(args)?;
     if let Some(page) = &args.html {
         overwrite::refuse(page, &args.logs)?;
     }
     let progress = Progress::new();
-    let read = input::read(args, &progress);
+    let read = input::read(args, &plan, &progress);
     progress.clear();
     let reading = read?;
     tell_unreadable(&reading);
-    require_arrivals(args, &reading)?;
+    require_arrivals(args, &plan, &reading)?;
 
-    let outcomes = drive::all(&reading.traffic, &policies, &progress);
+    let outcomes = drive::all(&reading.traffic, &plan, &progress);
     progress.clear();
-    let report = report::build(args, &reading, &outcomes);
+    let report = report::build(args, &plan, &reading, &outcomes);
 
     if let Some(path) = &args.html {
         fs::write(path, html::page(&report))
@@ -62,29 +65,6 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     let text = if args.json { json::render(&report) } else { table::render(&report) };
     let mut output = io::stdout().lock();
     output.write_all(text.as_bytes()).and_then(|()| output.flush()).map_err(Failure::from_output)
-}
-
-/// One policy for each chosen strategy, all with the same limit and window.
-fn policies(args: &ReplayArgs) -> Result<Vec<Policy>, Failure> {
-    let chosen =
-        |strategy: &Strategy| args.strategies.is_empty() || args.strategies.contains(strategy);
-    let strategies = Strategy::ALL.into_iter().filter(chosen);
-    let mut bursts = false;
-    let mut policies = Vec::new();
-    for strategy in strategies {
-        let mut policy = Policy::new(strategy, args.limit, args.window);
-        if let (Some(burst), true) = (args.burst, strategy.has_burst()) {
-            bursts = true;
-            policy = policy.and_then(|policy| policy.with_burst(burst));
-        }
-        policies.push(policy.map_err(|error| Failure::new(error.to_string()))?);
-    }
-    if args.burst.is_some() && !bursts {
-        return Err(Failure::new(
-            "--burst applies to token_bucket and leaky_bucket, and neither is chosen",
-        ));
-    }
-    Ok(policies)
 }
 
 /// Tells on standard error how many lines could not be read, and why the first of them could not.
@@ -105,55 +85,29 @@ fn tell_unreadable(reading: &Reading) {
 
 /// A log that is no log is more likely a mistake than meant, and without a single arrival there is
 /// nothing to compare.
-fn require_arrivals(args: &ReplayArgs, reading: &Reading) -> Result<(), Failure> {
+fn require_arrivals(args: &ReplayArgs, plan: &Plan, reading: &Reading) -> Result<(), Failure> {
     if let Some(unusable) = &reading.unusable {
         return Err(Failure::new(unusable.as_str()));
     }
-    if reading.traffic.requests() > 0 {
-        return Ok(());
+    if reading.traffic.requests() == 0 {
+        return Err(no_field(&args.key, ""));
     }
-    Err(Failure::new(format!(
-        "no request has the field `{}`; access logs carry ip, user, path, method, status, referer \
-         and user-agent, JSON lines the fields they name",
-        args.key
-    )))
+    for (column, who) in plan.columns.iter().enumerate() {
+        if let (Who::Each(field), 0) = (who, reading.traffic.keys_under(Some(column))) {
+            return Err(no_field(field, " that --and counts by"));
+        }
+    }
+    Ok(())
+}
+
+fn no_field(field: &str, why: &str) -> Failure {
+    Failure::new(format!(
+        "no request has the field `{field}`{why}; access logs carry ip, user, path, method, status, \
+         referer and user-agent, JSON lines the fields they name"
+    ))
 }
 
 /// `60 per 1m`, the part of the policy that all strategies share.
 pub(crate) fn rate(limit: u64, window: std::time::Duration) -> String {
     format!("{} per {}", grouped(limit), format_duration(window))
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::Parser;
-
-    use super::*;
-    use crate::args::{Cli, Command};
-
-    fn policies_of(line: &str) -> Result<Vec<String>, Failure> {
-        let cli = Cli::try_parse_from(line.split(' ')).unwrap();
-        let Command::Replay(args) = cli.command else { panic!("not a replay") };
-        policies(&args).map(|list| list.iter().map(ToString::to_string).collect())
-    }
-
-    #[test]
-    fn a_burst_is_for_the_buckets() {
-        let all = policies_of("gorl replay x --limit 5 --window 1s --burst 9").unwrap();
-        let expected = [
-            "fixed_window, 5 per 1s",
-            "sliding_window, 5 per 1s",
-            "token_bucket, 5 per 1s, burst 9",
-            "leaky_bucket, 5 per 1s, burst 9",
-        ];
-        assert_eq!(all, expected);
-        assert!(policies_of("gorl replay x --burst 9 --strategy fixed_window").is_err());
-    }
-
-    #[test]
-    fn a_strategy_named_twice_runs_once() {
-        let line =
-            "gorl replay x --strategy leaky_bucket --strategy fixed_window --strategy leaky_bucket";
-        assert_eq!(policies_of(line).unwrap().len(), 2);
-    }
 }

@@ -71,6 +71,7 @@ pub use config::Config;
 pub use document::HeaderStyle;
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use error::ConfigError;
+pub use rate::{RateError, parse_rate};
 pub use read::Format;
 pub use reload::{Reloadable, Reloaded, Reloader, Watch};
 pub use routes::{RouteError, Routes};

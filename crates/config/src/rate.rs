@@ -34,12 +34,37 @@ const UNITS: [(&str, u64); 15] = [
 /// What errors suggest.
 const SUGGESTED: [&str; 4] = ["second", "minute", "hour", "day"];
 
-/// Reads all of a text, or says what of it is no rate.
-pub(crate) fn parse_rates(text: &str) -> Result<Vec<Rate>, String> {
-    text.split(';').map(|rate| parse_rate(rate.trim())).collect()
+/// Why a text is no rate, and what would be one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct RateError(String);
+
+/// Reads one rate as configuration files have it: how many, and in which window.
+///
+/// # Errors
+///
+/// A [`RateError`] that says what is wrong and what would be right.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use gorl_config::parse_rate;
+///
+/// assert_eq!(parse_rate("10 per minute"), Ok((10, Duration::from_secs(60))));
+/// assert_eq!(parse_rate("1000/1h30m"), Ok((1_000, Duration::from_secs(5_400))));
+/// assert!(parse_rate("10 per horu").unwrap_err().to_string().contains("did you mean `hour`?"));
+/// ```
+pub fn parse_rate(text: &str) -> Result<(u64, Duration), RateError> {
+    one_rate(text.trim()).map(|rate| (rate.limit, rate.window)).map_err(RateError)
 }
 
-fn parse_rate(text: &str) -> Result<Rate, String> {
+/// Reads all of a text, or says what of it is no rate.
+pub(crate) fn parse_rates(text: &str) -> Result<Vec<Rate>, String> {
+    text.split(';').map(|rate| one_rate(rate.trim())).collect()
+}
+
+fn one_rate(text: &str) -> Result<Rate, String> {
     let wrong = |why: String| format!("`{text}` is no rate: {why}");
     let split = text.split_once('/').or_else(|| text.split_once(" per "));
     let Some((limit, window)) = split else {

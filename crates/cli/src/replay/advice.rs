@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use gorl::Strategy;
 
 use super::exact::Divergence;
+use super::limits::LimitReport;
 use super::report::{Report, StrategyReport};
 use crate::duration::human;
 use crate::number::{counted, fine_percent, grouped, multiple, percent, shortened};
@@ -20,6 +21,7 @@ pub(crate) fn lines(report: &Report) -> Vec<String> {
         return vec![nothing_denied(report)];
     }
     let mut lines = vec![demand(report), bursts(report)];
+    lines.extend(needless(report));
     if strategies.len() > 1 {
         lines.push(denials(strategies));
         lines.extend(buckets_alike(strategies));
@@ -42,7 +44,8 @@ fn nothing_denied(report: &Report) -> String {
         "Nothing is denied: the busiest key asks for at most {demand} within any {window}, and the limit \
          is {limit}."
     );
-    if report.busiest_demand > 1 {
+    // Beside other limits that is not so.
+    if report.busiest_demand > 1 && report.limits.is_empty() {
         let _ = write!(line, " Strategies differ only under a limit below {demand}.");
     }
     line
@@ -160,6 +163,20 @@ fn buckets_alike(strategies: &[StrategyReport]) -> Option<String> {
     let (token, leaky) = (of(Strategy::TokenBucket)?, of(Strategy::LeakyBucket)?);
     (token.denied == leaky.denied && token.worst == leaky.worst).then(|| {
         "token_bucket and leaky_bucket decide alike until a policy changes while in use.".to_owned()
+    })
+}
+
+/// Limits beside others that no strategy ever denied by.
+fn needless(report: &Report) -> Option<String> {
+    let never = |limit: &&LimitReport| limit.strategies.iter().all(|one| one.denied == 0);
+    let names: Vec<String> =
+        report.limits.iter().filter(never).map(|limit| limit.limit.name()).collect();
+    let verb = if names.len() == 1 { "denies" } else { "deny" };
+    (!names.is_empty()).then(|| {
+        format!(
+            "{} never {verb} anything on this traffic, whichever the strategy.",
+            names.join(" and ")
+        )
     })
 }
 

@@ -1,5 +1,7 @@
 //! Exact figures over instants: the fullest span of a window's length, quantiles, histograms.
 
+use std::collections::VecDeque;
+
 /// The most instants in any span of a given length, and where that span starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Peak {
@@ -13,22 +15,29 @@ pub(crate) struct Peak {
 pub(crate) fn peak(
     times: impl Iterator<Item = u64>,
     window_ns: u64,
-    recent: &mut std::collections::VecDeque<u64>,
+    recent: &mut VecDeque<u64>,
 ) -> Peak {
     recent.clear();
     let mut best = Peak::default();
     for now in times {
+        best.admit(recent, now, window_ns);
+    }
+    best
+}
+
+impl Peak {
+    /// Takes in the next instant of those in `recent`, which are of the same key.
+    pub(crate) fn admit(&mut self, recent: &mut VecDeque<u64>, now: u64, window_ns: u64) {
         while recent.front().is_some_and(|&first| now - first >= window_ns) {
             recent.pop_front();
         }
         recent.push_back(now);
         // A fullest span can always be moved to end at an instant, so looking there is enough.
-        if recent.len() as u64 > best.count {
+        if recent.len() as u64 > self.count {
             let from_ns = recent.front().copied().unwrap_or(now);
-            best = Peak { count: recent.len() as u64, from_ns };
+            *self = Self { count: recent.len() as u64, from_ns };
         }
     }
-    best
 }
 
 /// The smallest value that at least `percent` of the values do not exceed.
@@ -91,8 +100,6 @@ fn next_start(from: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::VecDeque;
-
     use super::*;
 
     fn peak_of(times: &[u64], window: u64) -> (u64, u64) {

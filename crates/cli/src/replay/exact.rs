@@ -6,6 +6,7 @@ use std::time::Duration;
 use gorl::Strategy;
 
 use super::drive::Outcome;
+use super::plan::Plan;
 use super::traffic::Traffic;
 
 /// Every admission of the last window, for each key. Its memory grows with the limit, which is why no
@@ -85,31 +86,48 @@ impl Divergence {
     }
 }
 
-/// Runs the exact log over the arrivals and holds every outcome against it.
-pub(crate) fn compare(
-    traffic: &Traffic,
-    limit: u64,
-    window: Duration,
-    outcomes: &[Outcome],
-) -> ExactReport {
-    let mut log = ExactLog::new(limit, window, traffic.keys());
+/// Runs an exact log for each limit over the arrivals, all of which must admit, and holds every outcome
+/// against them.
+pub(crate) fn compare(traffic: &Traffic, plan: &Plan, outcomes: &[Outcome]) -> ExactReport {
+    let limits = plan.limits.iter();
+    let mut logs: Vec<(ExactLog, Option<usize>)> = limits
+        .map(|limit| {
+            let column = plan.column(limit);
+            (ExactLog::new(limit.most, limit.window, traffic.keys_under(column)), column)
+        })
+        .collect();
     let admitted: Vec<bool> = traffic
         .arrivals()
-        .map(|(at_ns, key)| {
-            let fits = log.fits(key, at_ns);
-            if fits {
-                log.admit(key, at_ns);
-            }
-            fits
-        })
+        .enumerate()
+        .map(|(position, (at_ns, _))| admit_all(traffic, &mut logs, position, at_ns))
         .collect();
     let count = admitted.iter().filter(|&&admitted| admitted).count() as u64;
     ExactReport {
         admitted: count,
         denied: traffic.requests() as u64 - count,
-        state_bytes: log.state_bytes(),
+        state_bytes: logs.iter().map(|(log, _)| log.state_bytes()).sum(),
         strategies: outcomes.iter().map(|one| divergence(traffic, &admitted, one)).collect(),
     }
+}
+
+/// Admits the request at this position if every log that has a key for it does.
+fn admit_all(
+    traffic: &Traffic,
+    logs: &mut [(ExactLog, Option<usize>)],
+    position: usize,
+    at_ns: u64,
+) -> bool {
+    let key = |column: &Option<usize>| traffic.key_under(*column, position);
+    let fits =
+        logs.iter_mut().all(|(log, column)| key(column).is_none_or(|key| log.fits(key, at_ns)));
+    if fits {
+        for (log, column) in logs {
+            if let Some(key) = key(column) {
+                log.admit(key, at_ns);
+            }
+        }
+    }
+    fits
 }
 
 fn divergence(traffic: &Traffic, exact: &[bool], outcome: &Outcome) -> Divergence {
@@ -200,5 +218,16 @@ mod tests {
             .collect();
         assert_eq!(told, [(2, 2, 1), (0, 2, 1)]);
         assert!(sample("--limit 2", &arrivals).exact.is_none());
+    }
+
+    #[test]
+    fn several_logs_admit_together_or_spend_nothing() {
+        // Two for each and three for all, in a minute: `a` gets two of three, `b` the one that is left of
+        // all, and one more at 60, when those at 0 are out.
+        let arrivals = [(0, "a"), (0, "a"), (0, "a"), (1, "b"), (1, "b"), (60, "b")];
+        let exact = sample("--limit 2 --exact --and all:3/1m", &arrivals).exact.unwrap();
+        assert_eq!((exact.admitted, exact.denied), (4, 2));
+        // `a` and `b` held two instants each at most, and all together three.
+        assert_eq!(exact.state_bytes, 3 * 16 + (2 + 2 + 3) * 8);
     }
 }

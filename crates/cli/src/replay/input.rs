@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::gzip;
+use super::plan::{Plan, Who};
 use super::progress::Progress;
-use super::traffic::{Traffic, TrafficBuilder};
+use super::traffic::{TooMany, Traffic, TrafficBuilder};
 use crate::args::ReplayArgs;
 use crate::failure::Failure;
-use crate::field::RecordReader;
+use crate::field::{Record, RecordReader};
 use crate::lines::{Line, Lines, MAX_LINE};
 
 /// What was read, and what could not be.
@@ -46,8 +47,12 @@ const BUFFER: usize = 1 << 17;
 const NO_RESOURCE: &[u8] = b"-";
 
 /// Reads all logs, one after the other.
-pub(crate) fn read(args: &ReplayArgs, progress: &Progress) -> Result<Reading, Failure> {
-    let mut collector = Collector::new(args);
+pub(crate) fn read(
+    args: &ReplayArgs,
+    plan: &Plan,
+    progress: &Progress,
+) -> Result<Reading, Failure> {
+    let mut collector = Collector::new(args, plan);
     let bar = progress.reading(total_bytes(&args.logs));
     let (mut sources, mut notes, mut unusable) = (Vec::new(), Vec::new(), None);
     for path in &args.logs {
@@ -78,10 +83,11 @@ pub(crate) fn read(args: &ReplayArgs, progress: &Progress) -> Result<Reading, Fa
 /// Reads one log that is at hand, as if it were a file.
 pub(crate) fn read_bytes(
     args: &ReplayArgs,
+    plan: &Plan,
     bytes: &[u8],
     progress: &Progress,
 ) -> Result<Reading, Failure> {
-    let mut collector = Collector::new(args);
+    let mut collector = Collector::new(args, plan);
     let input = decoded(Box::new(Cursor::new(bytes.to_vec())), &Rc::default());
     let lines = Lines::new(input.map_err(|error| Failure::new(error.to_string()))?);
     collector.read(lines, "bytes", progress)?;
@@ -101,6 +107,9 @@ fn no_log(name: &str, lines: u64, failed: u64) -> Option<String> {
 struct Collector {
     records: RecordReader,
     builder: TrafficBuilder,
+    /// For each column of the traffic, which of a record's further fields it holds; none for the one in
+    /// which all requests are alike.
+    columns: Vec<Option<usize>>,
     lines: u64,
     failed: u64,
     first_failures: Vec<String>,
@@ -108,10 +117,21 @@ struct Collector {
 }
 
 impl Collector {
-    fn new(args: &ReplayArgs) -> Self {
+    fn new(args: &ReplayArgs, plan: &Plan) -> Self {
+        let mut also: Vec<&str> = Vec::new();
+        let columns = plan.columns.iter().map(|who| match who {
+            Who::Each(field) => {
+                also.push(field);
+                Some(also.len() - 1)
+            }
+            _ => None,
+        });
+        let columns: Vec<_> = columns.collect();
+        let resource = args.resource.as_deref();
         Self {
-            records: RecordReader::new(&args.key, args.resource.as_deref(), &args.names),
-            builder: TrafficBuilder::new(args.resource.is_some()),
+            records: RecordReader::new(&args.key, resource, &also, &args.names),
+            builder: TrafficBuilder::new(args.resource.is_some(), columns.len()),
+            columns,
             lines: 0,
             failed: 0,
             first_failures: Vec::new(),
@@ -157,11 +177,9 @@ impl Collector {
                         Err(error) => self.fail(name, number, &error.to_string()),
                         Ok(record) => match record.key {
                             None => self.without_key += 1,
-                            Some(key) => {
-                                let resource = record.resource.as_deref().unwrap_or(NO_RESOURCE);
-                                self.builder
-                                    .push(record.at_ns, &key, resource)
-                                    .map_err(|error| Failure::new(error.to_string()))?;
+                            Some(_) => {
+                                let pushed = push(&mut self.builder, &self.columns, &record);
+                                pushed.map_err(|error| Failure::new(error.to_string()))?;
                             }
                         },
                     }
@@ -177,6 +195,24 @@ impl Collector {
             self.first_failures.push(format!("{name}:{number}: {reason}"));
         }
     }
+}
+
+/// Hands a record on, with its key under every limit that has keys of its own.
+fn push(
+    builder: &mut TrafficBuilder,
+    columns: &[Option<usize>],
+    record: &Record<'_>,
+) -> Result<(), TooMany> {
+    let key = record.key.as_deref().unwrap_or_default();
+    builder.push(record.at_ns, key, record.resource.as_deref().unwrap_or(NO_RESOURCE))?;
+    for (column, field) in columns.iter().enumerate() {
+        let key = match field {
+            Some(field) => record.also.get(*field).and_then(Option::as_deref),
+            None => Some(&[][..]),
+        };
+        builder.push_also(column, key)?;
+    }
+    Ok(())
 }
 
 /// Unpacks the input when its first bytes say that it is gzipped, whatever its name says.

@@ -3,6 +3,8 @@
 use serde::Serialize;
 
 use super::exact::{Divergence, ExactReport};
+use super::limits::{LimitOutcome, LimitReport};
+use super::plan::Who;
 use super::report::{KeyName, Report, StrategyReport, TopKey};
 
 #[derive(Serialize)]
@@ -10,6 +12,8 @@ struct Document<'a> {
     input: Input<'a>,
     policy: PolicyPart,
     strategies: Vec<StrategyPart<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    limits: Vec<LimitPart<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     exact: Option<ExactPart>,
     top_denied: Vec<TopPart<'a>>,
@@ -60,6 +64,27 @@ struct StrategyPart<'a> {
     denied_wait_p99_ns: Option<u64>,
     state_bytes: u64,
     decisions_per_second: u64,
+}
+
+/// One of several limits, all of which must admit; that of `policy` is the first.
+#[derive(Serialize)]
+struct LimitPart<'a> {
+    /// `key`, `all` or a field.
+    who: &'a str,
+    limit: u64,
+    window_ns: u64,
+    keys: u64,
+    strategies: Vec<LimitOutcomePart>,
+}
+
+#[derive(Serialize)]
+struct LimitOutcomePart {
+    strategy: &'static str,
+    binding: u64,
+    denied: u64,
+    denied_alone: u64,
+    keys_limited: u64,
+    worst_burst: u64,
 }
 
 /// What an exact log of timestamps did, and what each strategy decided otherwise.
@@ -123,6 +148,7 @@ pub(crate) fn render(report: &Report) -> String {
             burst: report.burst,
         },
         strategies: report.strategies.iter().map(|part| strategy(report, part)).collect(),
+        limits: report.limits.iter().map(limit).collect(),
         exact: report.exact.as_ref().map(|part| exact(report, part)),
         top_denied: report.top_denied.iter().map(|part| top(report, part)).collect(),
         advice: &report.advice,
@@ -157,6 +183,28 @@ fn strategy<'a>(report: &Report, part: &'a StrategyReport) -> StrategyPart<'a> {
         denied_wait_p99_ns: part.wait_p99,
         state_bytes: part.state_bytes,
         decisions_per_second: part.decisions_per_second,
+    }
+}
+
+fn limit(part: &LimitReport) -> LimitPart<'_> {
+    let of = |one: &LimitOutcome| LimitOutcomePart {
+        strategy: one.strategy.as_str(),
+        binding: one.binding,
+        denied: one.denied,
+        denied_alone: one.denied_alone,
+        keys_limited: one.keys_limited,
+        worst_burst: one.worst,
+    };
+    LimitPart {
+        who: match &part.limit.who {
+            Who::Key => "key",
+            Who::All => "all",
+            Who::Each(field) => field,
+        },
+        limit: part.limit.most,
+        window_ns: part.limit.window_ns(),
+        keys: part.keys,
+        strategies: part.strategies.iter().map(of).collect(),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use super::plan::Plan;
 use super::progress::Progress;
-use super::{drive, input, json, policies, report, table};
+use super::{drive, input, json, report, table};
 use crate::args::{FieldNames, ReplayArgs};
 use crate::html;
 
@@ -32,6 +33,7 @@ pub fn rehearse(bytes: &[u8], key: &str, resource: Option<&str>) -> Option<Rehea
         limit: 3,
         window: Duration::from_secs(10),
         burst: None,
+        and: Vec::new(),
         strategies: Vec::new(),
         exact: true,
         key: key.to_owned(),
@@ -42,7 +44,8 @@ pub fn rehearse(bytes: &[u8], key: &str, resource: Option<&str>) -> Option<Rehea
         json: false,
     };
     let progress = Progress::new();
-    let reading = input::read_bytes(&args, bytes, &progress).ok()?;
+    let plan = Plan::of(&args).ok()?;
+    let reading = input::read_bytes(&args, &plan, bytes, &progress).ok()?;
     let mut counts = Rehearsal {
         lines: reading.lines,
         failed: reading.failed,
@@ -53,11 +56,13 @@ pub fn rehearse(bytes: &[u8], key: &str, resource: Option<&str>) -> Option<Rehea
     };
     // Without a request there is nothing to compare, and `replay` ends here too.
     if counts.requests > 0 {
-        let policies = policies(&args).ok()?;
         // Once each: times are of no interest here.
-        let outcomes: Vec<_> =
-            policies.iter().map(|&p| drive::one(&reading.traffic, p, &progress)).collect();
-        let report = report::build(&args, &reading, &outcomes);
+        let outcomes: Vec<_> = plan
+            .policies
+            .iter()
+            .map(|each| drive::one(&reading.traffic, &plan, each, &progress))
+            .collect();
+        let report = report::build(&args, &plan, &reading, &outcomes);
         let _ = (html::page(&report), json::render(&report), table::render(&report));
         for (decided, strategy) in counts.decided.iter_mut().zip(&report.strategies) {
             *decided = (strategy.admitted, strategy.denied);

@@ -11,6 +11,8 @@ use super::demand::{self, Bin, Peak};
 use super::drive::Outcome;
 use super::exact::{self, ExactReport};
 use super::input::Reading;
+use super::limits::{self, LimitReport};
+use super::plan::Plan;
 use super::series::{self, Series};
 use super::traffic::Traffic;
 use crate::args::ReplayArgs;
@@ -41,6 +43,8 @@ pub(crate) struct Report {
     pub(crate) busiest_demand: u64,
     pub(crate) histogram: Vec<Bin>,
     pub(crate) strategies: Vec<StrategyReport>,
+    /// What each limit did, when there are several.
+    pub(crate) limits: Vec<LimitReport>,
     /// How far they are from an exact log, when that was asked for.
     pub(crate) exact: Option<ExactReport>,
     pub(crate) top_denied: Vec<TopKey>,
@@ -62,7 +66,7 @@ pub(crate) struct StrategyReport {
     pub(crate) worst_key: KeyName,
     pub(crate) wait_p50: Option<u64>,
     pub(crate) wait_p99: Option<u64>,
-    /// One entry for each key that was counted, which all strategies keep alike.
+    /// One entry for each key that a limit counted, which all strategies keep alike.
     pub(crate) state_bytes: u64,
     pub(crate) decisions_per_second: u64,
 }
@@ -112,9 +116,14 @@ pub(crate) struct BusyKey {
 const BUSY_KEYS: usize = 6;
 
 /// Counts everything.
-pub(crate) fn build(args: &ReplayArgs, reading: &Reading, outcomes: &[Outcome]) -> Report {
+pub(crate) fn build(
+    args: &ReplayArgs,
+    plan: &Plan,
+    reading: &Reading,
+    outcomes: &[Outcome],
+) -> Report {
     let traffic = &reading.traffic;
-    let window_ns = u64::try_from(args.window.as_nanos()).unwrap_or(u64::MAX);
+    let window_ns = plan.limits[0].window_ns();
     let mut recent = VecDeque::new();
     let demands: Vec<u64> = traffic
         .all_keys()
@@ -146,9 +155,10 @@ pub(crate) fn build(args: &ReplayArgs, reading: &Reading, outcomes: &[Outcome]) 
         strategies: outcomes
             .iter()
             .zip(&denials)
-            .map(|(outcome, denials)| strategy_report(traffic, outcome, denials, window_ns))
+            .map(|(outcome, denials)| strategy_report(traffic, plan, outcome, denials))
             .collect(),
-        exact: args.exact.then(|| exact::compare(traffic, args.limit, args.window, outcomes)),
+        limits: limits::of(traffic, plan, outcomes),
+        exact: args.exact.then(|| exact::compare(traffic, plan, outcomes)),
         top_denied: top_denied(traffic, &demands, &denials, args.top),
         busy: busy
             .iter()
@@ -167,10 +177,11 @@ pub(crate) fn build(args: &ReplayArgs, reading: &Reading, outcomes: &[Outcome]) 
 
 fn strategy_report(
     traffic: &Traffic,
+    plan: &Plan,
     outcome: &Outcome,
     denials: &[u64],
-    window_ns: u64,
 ) -> StrategyReport {
+    let window_ns = plan.limits[0].window_ns();
     let mut waits: Vec<u64> = outcome.waits.iter().flatten().map(|wait| wait.get()).collect();
     let mut recent = VecDeque::new();
     let mut worst = (Peak::default(), 0);
@@ -187,6 +198,7 @@ fn strategy_report(
     }
     let denied = waits.len() as u64;
     let decided = traffic.requests() as u64;
+    let entries = plan.limits.iter().map(|limit| traffic.keys_under(plan.column(limit)) as u64);
     StrategyReport {
         policy: outcome.policy,
         admitted: decided - denied,
@@ -196,7 +208,7 @@ fn strategy_report(
         worst_key: name(traffic, worst.1),
         wait_p50: demand::quantile(&mut waits, 50),
         wait_p99: demand::quantile(&mut waits, 99),
-        state_bytes: traffic.keys() as u64 * ENTRY_BYTES,
+        state_bytes: entries.sum::<u64>() * ENTRY_BYTES,
         decisions_per_second: per_second(decided, outcome.elapsed),
     }
 }

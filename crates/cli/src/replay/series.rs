@@ -70,13 +70,13 @@ mod tests {
 
     #[test]
     fn every_request_is_in_a_bin_and_admitted_never_exceeds_offered() {
-        let mut builder = TrafficBuilder::new(false);
+        let mut builder = TrafficBuilder::new(false, 0);
         for second in [7, 7, 7, 8, 300] {
             builder.push(second * SECOND, b"a", b"").unwrap();
         }
         let traffic = builder.build();
         let policy = Policy::fixed_window(2, Duration::from_secs(60)).unwrap();
-        let outcome = drive::one(&traffic, policy, &Progress::new());
+        let outcome = drive::alone(&traffic, policy, &Progress::new());
         let series = of_key(&traffic, 0, &[outcome]);
         assert_eq!((series.from_ns, series.bin_ns), (5 * SECOND, 5 * SECOND));
         assert_eq!((series.offered[0], series.admitted[0][0]), (4, 2));

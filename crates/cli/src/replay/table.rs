@@ -6,7 +6,9 @@ use super::exact::ExactReport;
 use super::rate;
 use super::report::{Report, StrategyReport, TopKey};
 use crate::duration::human;
-use crate::number::{bytes, counted, fine_percent, grouped, multiple, percent, short, shortened};
+use crate::number::{
+    bytes, counted, fine_percent, grouped, multiple, percent, printable, short, shortened,
+};
 use crate::timestamp::readable;
 
 /// Wider keys are shortened in their middle.
@@ -20,6 +22,10 @@ pub(crate) fn render(report: &Report) -> String {
     let rows: Vec<_> =
         report.strategies.iter().map(|strategy| strategy_row(report, strategy)).collect();
     columns(&mut out, &STRATEGY_HEAD, &rows);
+    if !report.limits.is_empty() {
+        out.push('\n');
+        which_binds(&mut out, report);
+    }
     if let Some(exact) = &report.exact {
         against_exact(&mut out, report, exact);
     }
@@ -62,6 +68,9 @@ fn heading(out: &mut String, report: &Report) {
         rate(report.limit, report.window),
         burst.unwrap_or_default()
     );
+    for limit in report.limits.iter().skip(1) {
+        let _ = writeln!(out, "  and {}", limit.limit.name());
+    }
 }
 
 const STRATEGY_HEAD: [&str; 10] = [
@@ -92,6 +101,28 @@ fn strategy_row(report: &Report, strategy: &StrategyReport) -> Vec<String> {
         bytes(strategy.state_bytes),
         short(strategy.decisions_per_second),
     ]
+}
+
+const LIMITS_HEAD: [&str; 7] =
+    ["which limit binds", "binds", "", "denies", "keys limited", "of", "worst burst"];
+
+fn which_binds(out: &mut String, report: &Report) {
+    let mut rows = Vec::new();
+    for limit in &report.limits {
+        rows.push(vec![shortened(&printable(&limit.limit.name()), KEY_WIDTH)]);
+        for (one, all) in limit.strategies.iter().zip(&report.strategies) {
+            rows.push(vec![
+                format!("  {}", one.strategy),
+                grouped(one.binding),
+                percent(one.binding, all.denied),
+                grouped(one.denied),
+                grouped(one.keys_limited),
+                grouped(limit.keys),
+                format!("{} {:>6}", grouped(one.worst), multiple(one.worst, limit.limit.most)),
+            ]);
+        }
+    }
+    columns(out, &LIMITS_HEAD, &rows);
 }
 
 const EXACT_HEAD: [&str; 7] =

@@ -13,7 +13,20 @@ pub(crate) struct Traffic {
     grouped: Vec<u32>,
     /// Where each key's group starts, and after the last the end of all.
     starts: Vec<u32>,
+    also: Vec<Column>,
 }
+
+/// The keys of the requests under limits that count by something else than the key.
+#[derive(Clone, Debug, Default)]
+struct Column {
+    /// For each request, in time order once that is known.
+    key: Vec<u32>,
+    names: IndexSet<Box<[u8]>>,
+}
+
+/// Stands for the key of a request that has none in a column. No key has this number, for there are
+/// fewer requests.
+const NO_KEY: u32 = u32::MAX;
 
 /// Collects requests as a log has them, which is in no order to rely on.
 #[derive(Debug)]
@@ -22,6 +35,7 @@ pub(crate) struct TrafficBuilder {
     names: IndexSet<Box<[u8]>>,
     with_resource: bool,
     name: Vec<u8>,
+    also: Vec<Column>,
 }
 
 /// There are more requests or keys than 32 bits can number.
@@ -30,8 +44,15 @@ pub(crate) struct TrafficBuilder {
 pub(crate) struct TooMany;
 
 impl TrafficBuilder {
-    pub(crate) fn new(with_resource: bool) -> Self {
-        Self { arrivals: Vec::new(), names: IndexSet::new(), with_resource, name: Vec::new() }
+    /// Requests have a resource or not, and in each of so many columns a further key.
+    pub(crate) fn new(with_resource: bool, columns: usize) -> Self {
+        Self {
+            arrivals: Vec::new(),
+            names: IndexSet::new(),
+            with_resource,
+            name: Vec::new(),
+            also: vec![Column::default(); columns],
+        }
     }
 
     pub(crate) fn push(&mut self, at_ns: u64, key: &[u8], resource: &[u8]) -> Result<(), TooMany> {
@@ -46,16 +67,28 @@ impl TrafficBuilder {
             self.name.extend(resource);
         }
         self.name.extend(key);
-        let number = match self.names.get_index_of(self.name.as_slice()) {
-            Some(number) => number,
-            None => self.names.insert_full(self.name.clone().into_boxed_slice()).0,
-        };
-        self.arrivals.push((at_ns, u32::try_from(number).map_err(|_| TooMany)?));
+        let number = number(&mut self.names, &self.name)?;
+        self.arrivals.push((at_ns, number));
+        Ok(())
+    }
+
+    /// The key in a column of the request that was pushed last; to be called once for each column.
+    pub(crate) fn push_also(&mut self, column: usize, key: Option<&[u8]>) -> Result<(), TooMany> {
+        let column = &mut self.also[column];
+        let number = key.map_or(Ok(NO_KEY), |key| number(&mut column.names, key))?;
+        column.key.push(number);
         Ok(())
     }
 
     /// Orders the requests by time; those of one instant stay in the order of the log.
     pub(crate) fn build(mut self) -> Traffic {
+        if !self.also.is_empty() {
+            let mut order: Vec<u32> = (0..).take(self.arrivals.len()).collect();
+            order.sort_by_key(|&at| self.arrivals[at as usize].0);
+            for column in &mut self.also {
+                column.key = order.iter().map(|&at| column.key[at as usize]).collect();
+            }
+        }
         self.arrivals.sort_by_key(|&(at_ns, _)| at_ns);
         let (at_ns, key): (Vec<u64>, Vec<u32>) = self.arrivals.into_iter().unzip();
         let mut starts = vec![0_u32; self.names.len() + 1];
@@ -79,8 +112,18 @@ impl TrafficBuilder {
             with_resource: self.with_resource,
             grouped,
             starts,
+            also: self.also,
         }
     }
+}
+
+/// The number of a name, which is new if the name is.
+fn number(names: &mut IndexSet<Box<[u8]>>, name: &[u8]) -> Result<u32, TooMany> {
+    let number = match names.get_index_of(name) {
+        Some(number) => number,
+        None => names.insert_full(name.into()).0,
+    };
+    u32::try_from(number).map_err(|_| TooMany)
 }
 
 impl Traffic {
@@ -106,6 +149,23 @@ impl Traffic {
     /// The bytes under which the limiter counts a key; different for different keys.
     pub(crate) fn counted_as(&self, key: u32) -> &[u8] {
         self.names.get_index(key as usize).map_or(&[], |name| name)
+    }
+
+    /// How many keys a column has, or how many there are if none is named.
+    pub(crate) fn keys_under(&self, column: Option<usize>) -> usize {
+        column.map_or(self.keys(), |column| self.also[column].names.len())
+    }
+
+    /// The key in a column of the request at this position, if it has one.
+    pub(crate) fn key_under(&self, column: Option<usize>, position: usize) -> Option<u32> {
+        let keys = column.map_or(&self.key, |column| &self.also[column].key);
+        Some(keys[position]).filter(|&key| key != NO_KEY)
+    }
+
+    /// The bytes of a key in a column.
+    pub(crate) fn counted_under(&self, column: Option<usize>, key: u32) -> &[u8] {
+        let names = column.map_or(&self.names, |column| &self.also[column].names);
+        names.get_index(key as usize).map_or(&[], |name| name)
     }
 
     /// The key as the log has it, and its resource when resources are counted apart.
@@ -152,7 +212,7 @@ mod tests {
 
     #[test]
     fn requests_are_in_time_order_and_ties_keep_the_order_of_the_log() {
-        let mut builder = TrafficBuilder::new(false);
+        let mut builder = TrafficBuilder::new(false, 0);
         for (at, key) in [(5, "a"), (3, "b"), (5, "c"), (3, "a"), (5, "b")] {
             builder.push(at, key.as_bytes(), b"").unwrap();
         }
@@ -166,8 +226,26 @@ mod tests {
     }
 
     #[test]
+    fn keys_of_columns_follow_their_requests_into_time_order() {
+        let mut builder = TrafficBuilder::new(false, 2);
+        for (at, user) in [(5, Some(&b"ann"[..])), (3, None), (5, Some(b"bob")), (1, Some(b"ann"))]
+        {
+            builder.push(at, b"a", b"").unwrap();
+            builder.push_also(0, Some(b"")).unwrap();
+            builder.push_also(1, user).unwrap();
+        }
+        let traffic = builder.build();
+        let users: Vec<_> = (0..4).map(|at| traffic.key_under(Some(1), at)).collect();
+        assert_eq!(users, [Some(0), None, Some(0), Some(1)]);
+        assert_eq!(traffic.counted_under(Some(1), 1), b"bob");
+        let counts = [None, Some(0), Some(1)].map(|column| traffic.keys_under(column));
+        assert_eq!(counts, [1, 1, 2]);
+        assert_eq!(traffic.key_under(None, 3), Some(0));
+    }
+
+    #[test]
     fn resources_and_keys_never_run_together() {
-        let mut builder = TrafficBuilder::new(true);
+        let mut builder = TrafficBuilder::new(true, 0);
         builder.push(0, b"c", b"ab").unwrap();
         builder.push(0, b"bc", b"a").unwrap();
         builder.push(0, b"c", b"ab").unwrap();
@@ -179,7 +257,7 @@ mod tests {
 
     #[test]
     fn no_traffic_is_no_trouble() {
-        let traffic = TrafficBuilder::new(false).build();
+        let traffic = TrafficBuilder::new(false, 0).build();
         assert_eq!((traffic.requests(), traffic.keys(), traffic.span()), (0, 0, (0, 0)));
         assert_eq!(traffic.positions(0), [0_u32; 0]);
     }
