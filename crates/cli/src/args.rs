@@ -53,11 +53,7 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_parser = parse_count, allow_negative_numbers = true, value_name = "N", help_heading = "Policy")]
     pub(crate) burst: Option<u64>,
 
-    /// Another limit that must admit as well, such as 1000/1h; may be given several times
-    ///
-    /// A rate alone holds each key, as --limit does. `all:5000/1m` holds all requests together,
-    /// `path:100 per minute` those of each path, whoever makes them, and so for every field that
-    /// --key can name. A request without the field is not held by that limit.
+    /// Another limit that must admit as well, such as 1000/1h or all:5000/1m; may be given several times
     #[arg(long = "and", value_parser = Limit::parse, value_name = "[WHO:]RATE", help_heading = "Policy")]
     pub(crate) and: Vec<Limit>,
 
@@ -68,6 +64,15 @@ pub(crate) struct ReplayArgs {
     /// Also decide by an exact log of timestamps, and count what each strategy decides otherwise
     #[arg(long, help_heading = "Policy")]
     pub(crate) exact: bool,
+
+    /// Replay the limits of a configuration file in place of these options
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Policy",
+        conflicts_with_all = ["limit", "window", "burst", "strategies", "and", "exact"]
+    )]
+    pub(crate) config: Option<PathBuf>,
 
     /// Who is counted: ip, user, path, method, status, referer, user-agent, or a JSON field's name
     #[arg(long, default_value = "ip", value_name = "FIELD", help_heading = "Input")]
@@ -166,6 +171,7 @@ const TOP_EXAMPLES: &str = "\
 Examples:
   gorl replay access.log                      compare every strategy on this log
   gorl replay access.log --html report.html   the same as a page with charts
+  gorl replay access.log --config limits.yaml  what a configuration would have done
   gorl trace < steps.jsonl                    ask one policy, step by step
   gorl config check limits.yaml               what a configuration allows, in words
 
@@ -196,6 +202,9 @@ Examples:
   Ten a second and a thousand an hour for each address, and five thousand a minute for all:
       gorl replay access.log --limit 10 --window 1s --and 1000/1h --and all:5000/1m
 
+  What the limits of a service would have done to yesterday's traffic:
+      gorl replay access.log.1 --config limits.yaml
+
 What the columns mean:
   keys limited    keys that were denied at least once
   worst burst     the most one key got admitted in any span as long as the window, and that
@@ -211,10 +220,16 @@ part in it). \"Admitted wrongly\" is what a strategy admitted and the log did no
 reverse; each goes by what it admitted itself. The log's state is 16 bytes for each key and 8 for each
 instant that the key held at most at once.
 
-With --and a request is admitted if every limit admits it, and spends nothing of any otherwise. The first
-table is then about all of them together, with bursts as multiples of --limit. The second has for each
-limit how often it binds (of those that denied a request, it is the one whose wait is longest),
-how often it denies (alone or with others), and the keys that it ever denied.
+--and RATE holds each key, as --limit does; `all:RATE` holds all requests together, `path:RATE` those of
+each path, whoever makes them, and so for every field that --key can name. A request without the field
+is not held by that limit. A request is admitted if every limit admits it, and otherwise spends nothing
+of any. The first table is then about all of them together, with bursts as multiples of --limit. The
+second has for each limit how often it binds (of those that denied a request, it is the one whose wait
+is longest), how often it denies (alone or with others), and the keys that it ever denied.
+
+With --config the resource of a request is what the routes of the file say of its method and path, or the
+field that --resource names. Counts are in memory, as if one process served all, also if the file names a
+Redis. `gorl config check FILE` tells what it allows.
 
 Requests without the key field (such as an anonymous user) are left out and counted. Paths are
 taken without their query; all spellings of one IPv6 address are one ip. Times need not be in

@@ -2,6 +2,7 @@
 
 mod axis;
 mod busy;
+mod config;
 mod escape;
 mod exact;
 mod histogram;
@@ -14,6 +15,7 @@ use crate::number::{counted, grouped, percent, shortened};
 use crate::replay::{Report, rate};
 use crate::timestamp::format as time;
 
+pub(crate) use config::page as config_page;
 use escape::Escaped;
 
 const STYLE: &str = include_str!("html/style.css");
@@ -25,6 +27,22 @@ const NAME_WIDTH: usize = 60;
 pub(crate) fn page(report: &Report) -> String {
     let mut out = String::new();
     let heading = heading(report);
+    open(&mut out, &heading);
+    header(&mut out, report, &heading);
+    conclusions(&mut out, &report.advice);
+    strategies::section(&mut out, report);
+    limits::section(&mut out, report);
+    exact::section(&mut out, report);
+    histogram::section(&mut out, report);
+    busy::section(&mut out, report);
+    strategies::most_denied(&mut out, report);
+    out.push_str(EXPLAINED);
+    out.push_str(CLOSE);
+    out
+}
+
+/// Everything before the content.
+fn open(out: &mut String, heading: &str) {
     // The policy forbids the page every request and script, as a second wall behind the escaping.
     let _ = write!(
         out,
@@ -33,20 +51,12 @@ pub(crate) fn page(report: &Report) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <title>{} · gorl replay</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n",
-        Escaped(&heading)
+        Escaped(heading)
     );
-    header(&mut out, report, &heading);
-    advice(&mut out, report);
-    strategies::section(&mut out, report);
-    limits::section(&mut out, report);
-    exact::section(&mut out, report);
-    histogram::section(&mut out, report);
-    busy::section(&mut out, report);
-    strategies::most_denied(&mut out, report);
-    out.push_str(EXPLAINED);
-    out.push_str("</main>\n</body>\n</html>\n");
-    out
 }
+
+/// Everything after it.
+const CLOSE: &str = "</main>\n</body>\n</html>\n";
 
 fn heading(report: &Report) -> String {
     let also = report.limits.iter().skip(1).fold(String::new(), |mut also, limit| {
@@ -118,10 +128,10 @@ fn header(out: &mut String, report: &Report, heading: &str) {
     out.push_str("</dl>\n</header>\n");
 }
 
-fn advice(out: &mut String, report: &Report) {
+fn conclusions(out: &mut String, advice: &[String]) {
     out.push_str("<section aria-labelledby=\"in-short\">\n<h2 id=\"in-short\">In short</h2>\n<ul class=\"advice\">\n");
     // A page is read from its top, so the conclusion comes first here.
-    let (last, others) = report.advice.split_last().map_or(("", &[][..]), |(l, o)| (l.as_str(), o));
+    let (last, others) = advice.split_last().map_or(("", &[][..]), |(l, o)| (l.as_str(), o));
     let _ = writeln!(out, "<li class=\"conclusion\">{}</li>", Escaped(last));
     for line in others {
         let _ = writeln!(out, "<li>{}</li>", Escaped(line));

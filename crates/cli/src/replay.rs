@@ -1,6 +1,7 @@
 //! `gorl replay`: the same arrivals through every strategy, and what each would have done.
 
 mod advice;
+mod config;
 mod demand;
 mod drive;
 mod exact;
@@ -22,6 +23,7 @@ mod traffic;
 
 use std::fs;
 use std::io::{self, Write};
+use std::path::Path;
 
 use crate::args::ReplayArgs;
 use crate::failure::Failure;
@@ -29,12 +31,13 @@ use crate::html;
 use crate::number::{grouped, printable};
 use gorl_config::format_duration;
 
-use input::Reading;
-use plan::{Plan, Who};
+use plan::Plan;
 use progress::Progress;
 
+pub(crate) use config::{FileLimit, FileReport, ResourceReport};
 pub(crate) use demand::Bin;
-pub(crate) use plan::Limit;
+pub(crate) use input::Reading;
+pub(crate) use plan::{Limit, Who};
 pub use rehearsal::{Rehearsal, rehearse};
 pub(crate) use report::{BusyKey, Report, StrategyReport};
 #[cfg(test)]
@@ -43,28 +46,40 @@ pub(crate) use series::Series;
 
 /// Runs the command on the given logs and standard output.
 pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
-    let plan = Plan::of(args)?;
     if let Some(page) = &args.html {
-        overwrite::refuse(page, &args.logs)?;
+        overwrite::refuse(page, &args.logs, args.config.as_deref())?;
     }
+    let text = match &args.config {
+        Some(file) => config::run(args, file)?,
+        None => compare(args)?,
+    };
+    let mut output = io::stdout().lock();
+    output.write_all(text.as_bytes()).and_then(|()| output.flush()).map_err(Failure::from_output)
+}
+
+/// Runs every strategy over the logs and renders what each did.
+fn compare(args: &ReplayArgs) -> Result<String, Failure> {
+    let plan = Plan::of(args)?;
     let progress = Progress::new();
-    let read = input::read(args, &plan, &progress);
+    let read = input::read(args, plan.wanted(), &progress);
     progress.clear();
     let reading = read?;
     tell_unreadable(&reading);
-    require_arrivals(args, &plan, &reading)?;
+    require_arrivals(args, &plan.columns, &reading)?;
 
     let outcomes = drive::all(&reading.traffic, &plan, &progress);
     progress.clear();
     let report = report::build(args, &plan, &reading, &outcomes);
 
     if let Some(path) = &args.html {
-        fs::write(path, html::page(&report))
-            .map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))?;
+        write_page(path, &html::page(&report))?;
     }
-    let text = if args.json { json::render(&report) } else { table::render(&report) };
-    let mut output = io::stdout().lock();
-    output.write_all(text.as_bytes()).and_then(|()| output.flush()).map_err(Failure::from_output)
+    Ok(if args.json { json::render(&report) } else { table::render(&report) })
+}
+
+fn write_page(path: &Path, page: &str) -> Result<(), Failure> {
+    fs::write(path, page)
+        .map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))
 }
 
 /// Tells on standard error how many lines could not be read, and why the first of them could not.
@@ -85,14 +100,14 @@ fn tell_unreadable(reading: &Reading) {
 
 /// A log that is no log is more likely a mistake than meant, and without a single arrival there is
 /// nothing to compare.
-fn require_arrivals(args: &ReplayArgs, plan: &Plan, reading: &Reading) -> Result<(), Failure> {
+fn require_arrivals(args: &ReplayArgs, columns: &[Who], reading: &Reading) -> Result<(), Failure> {
     if let Some(unusable) = &reading.unusable {
         return Err(Failure::new(unusable.as_str()));
     }
     if reading.traffic.requests() == 0 {
         return Err(no_field(&args.key, ""));
     }
-    for (column, who) in plan.columns.iter().enumerate() {
+    for (column, who) in columns.iter().enumerate() {
         if let (Who::Each(field), 0) = (who, reading.traffic.keys_under(Some(column))) {
             return Err(no_field(field, " that --and counts by"));
         }

@@ -2,6 +2,7 @@
 
 use gorl::{
     AsyncResourceLimiter, AsyncResourceLimiterBuilder, Breaker, MemoryStore, ResourceLimiter,
+    ResourceLimiterBuilder,
 };
 
 use crate::config::Config;
@@ -20,6 +21,30 @@ impl Config {
                            remove `redis_url`, or use `connect`";
             return Err(ConfigError::new(message).of_field("redis_url"));
         }
+        Ok(self.memory_builder().build())
+    }
+
+    /// What the configuration says of a limiter over memory, for options that are no part of one, such as
+    /// a clock. A `redis_url` is left aside: this is for those who rehearse a configuration, and nothing
+    /// that such a limiter counts is shared.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use gorl::ManualClock;
+    /// use gorl_config::{Config, Format};
+    ///
+    /// let config = Config::parse("strategy: fixed_window\ndefault: 1 per hour", Format::Yaml)?;
+    /// let clock = Arc::new(ManualClock::new(0));
+    /// let limiter = config.memory_builder().clock(Arc::clone(&clock)).build();
+    /// assert!(limiter.check("home", "user-1").is_allowed());
+    /// assert!(!limiter.check("home", "user-1").is_allowed());
+    /// clock.set(3_600_000_000_000);
+    /// assert!(limiter.check("home", "user-1").is_allowed());
+    /// # Ok::<(), gorl_config::ConfigError>(())
+    /// ```
+    pub fn memory_builder(&self) -> ResourceLimiterBuilder {
         let mut builder = ResourceLimiter::builder(self.policies.clone());
         if let Some(most) = self.settled.unknown_resources {
             builder = builder.unknown_resources(most);
@@ -27,7 +52,7 @@ impl Config {
         if let Some(keys) = self.settled.capacity {
             builder = builder.capacity(keys);
         }
-        Ok(builder.build())
+        builder
     }
 
     /// A limiter over what the configuration says: Redis if there is a `redis_url`, and otherwise the

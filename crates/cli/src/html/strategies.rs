@@ -62,7 +62,7 @@ fn row(out: &mut String, report: &Report, strategy: &StrategyReport, scale: u64)
 }
 
 /// A thin bar under a figure, to compare rows by eye; the figure says the same to a reader.
-fn bar(part: u64, whole: u64, class: &str) -> String {
+pub(crate) fn bar(part: u64, whole: u64, class: &str) -> String {
     let tenths = u128::from(part) * 1_000 / u128::from(whole.max(1));
     format!(
         "<i class=\"bar {class}\" aria-hidden=\"true\"><b style=\"width:{}.{}%\"></b></i>",

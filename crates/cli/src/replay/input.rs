@@ -6,8 +6,10 @@ use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use gorl_config::Routes;
+
 use super::gzip;
-use super::plan::{Plan, Who};
+use super::plan::Who;
 use super::progress::Progress;
 use super::traffic::{TooMany, Traffic, TrafficBuilder};
 use crate::args::ReplayArgs;
@@ -46,13 +48,22 @@ const BUFFER: usize = 1 << 17;
 /// Stands for the resource of requests that have none.
 const NO_RESOURCE: &[u8] = b"-";
 
+/// What is wanted of each line beside its key and the resource that is named on the command line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted<'a> {
+    /// The columns of the traffic.
+    pub(crate) columns: &'a [Who],
+    /// What says the resource by method and path.
+    pub(crate) routes: Option<&'a Routes>,
+}
+
 /// Reads all logs, one after the other.
 pub(crate) fn read(
     args: &ReplayArgs,
-    plan: &Plan,
+    wanted: Wanted<'_>,
     progress: &Progress,
 ) -> Result<Reading, Failure> {
-    let mut collector = Collector::new(args, plan);
+    let mut collector = Collector::new(args, wanted);
     let bar = progress.reading(total_bytes(&args.logs));
     let (mut sources, mut notes, mut unusable) = (Vec::new(), Vec::new(), None);
     for path in &args.logs {
@@ -83,11 +94,11 @@ pub(crate) fn read(
 /// Reads one log that is at hand, as if it were a file.
 pub(crate) fn read_bytes(
     args: &ReplayArgs,
-    plan: &Plan,
+    wanted: Wanted<'_>,
     bytes: &[u8],
     progress: &Progress,
 ) -> Result<Reading, Failure> {
-    let mut collector = Collector::new(args, plan);
+    let mut collector = Collector::new(args, wanted);
     let input = decoded(Box::new(Cursor::new(bytes.to_vec())), &Rc::default());
     let lines = Lines::new(input.map_err(|error| Failure::new(error.to_string()))?);
     collector.read(lines, "bytes", progress)?;
@@ -104,22 +115,23 @@ fn no_log(name: &str, lines: u64, failed: u64) -> Option<String> {
     })
 }
 
-struct Collector {
+struct Collector<'a> {
     records: RecordReader,
     builder: TrafficBuilder,
     /// For each column of the traffic, which of a record's further fields it holds; none for the one in
     /// which all requests are alike.
     columns: Vec<Option<usize>>,
+    routes: Option<&'a Routes>,
     lines: u64,
     failed: u64,
     first_failures: Vec<String>,
     without_key: u64,
 }
 
-impl Collector {
-    fn new(args: &ReplayArgs, plan: &Plan) -> Self {
+impl<'a> Collector<'a> {
+    fn new(args: &'a ReplayArgs, wanted: Wanted<'a>) -> Self {
         let mut also: Vec<&str> = Vec::new();
-        let columns = plan.columns.iter().map(|who| match who {
+        let columns = wanted.columns.iter().map(|who| match who {
             Who::Each(field) => {
                 also.push(field);
                 Some(also.len() - 1)
@@ -128,10 +140,15 @@ impl Collector {
         });
         let columns: Vec<_> = columns.collect();
         let resource = args.resource.as_deref();
+        if wanted.routes.is_some() {
+            also.extend(["method", "path"]);
+        }
+        let has_resource = resource.is_some() || wanted.routes.is_some();
         Self {
             records: RecordReader::new(&args.key, resource, &also, &args.names),
-            builder: TrafficBuilder::new(args.resource.is_some(), columns.len()),
+            builder: TrafficBuilder::new(has_resource, columns.len()),
             columns,
+            routes: wanted.routes,
             lines: 0,
             failed: 0,
             first_failures: Vec::new(),
@@ -178,7 +195,8 @@ impl Collector {
                         Ok(record) => match record.key {
                             None => self.without_key += 1,
                             Some(_) => {
-                                let pushed = push(&mut self.builder, &self.columns, &record);
+                                let columns = (&*self.columns, self.routes);
+                                let pushed = push(&mut self.builder, columns, &record);
                                 pushed.map_err(|error| Failure::new(error.to_string()))?;
                             }
                         },
@@ -200,11 +218,15 @@ impl Collector {
 /// Hands a record on, with its key under every limit that has keys of its own.
 fn push(
     builder: &mut TrafficBuilder,
-    columns: &[Option<usize>],
+    (columns, routes): (&[Option<usize>], Option<&Routes>),
     record: &Record<'_>,
 ) -> Result<(), TooMany> {
     let key = record.key.as_deref().unwrap_or_default();
-    builder.push(record.at_ns, key, record.resource.as_deref().unwrap_or(NO_RESOURCE))?;
+    let resource = match routes {
+        Some(routes) => routed(routes, record).as_bytes(),
+        None => record.resource.as_deref().unwrap_or(NO_RESOURCE),
+    };
+    builder.push(record.at_ns, key, resource)?;
     for (column, field) in columns.iter().enumerate() {
         let key = match field {
             Some(field) => record.also.get(*field).and_then(Option::as_deref),
@@ -213,6 +235,14 @@ fn push(
         builder.push_also(column, key)?;
     }
     Ok(())
+}
+
+/// The resource that the routes find for a record, whose last further fields are method and path; empty
+/// when they find none.
+fn routed<'a>(routes: &'a Routes, record: &Record<'_>) -> &'a str {
+    let [.., method, Some(path)] = &*record.also else { return "" };
+    let method = String::from_utf8_lossy(method.as_deref().unwrap_or_default());
+    routes.find(&method, &String::from_utf8_lossy(path)).unwrap_or_default()
 }
 
 /// Unpacks the input when its first bytes say that it is gzipped, whatever its name says.

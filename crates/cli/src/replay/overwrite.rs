@@ -1,4 +1,4 @@
-//! Keeps the page from being written over a log that it is made from.
+//! Keeps the page from being written over a file that it is made from.
 
 use std::fs;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::failure::Failure;
 
 /// Refuses a page that is no file of its own; to be asked before anything is read or written.
-pub(crate) fn refuse(page: &Path, logs: &[PathBuf]) -> Result<(), Failure> {
+pub(crate) fn refuse(page: &Path, logs: &[PathBuf], config: Option<&Path>) -> Result<(), Failure> {
     if page.as_os_str() == "-" {
         return Err(Failure::new(
             "--html needs the name of a file, such as report.html; standard output is the table's",
@@ -27,6 +27,12 @@ pub(crate) fn refuse(page: &Path, logs: &[PathBuf]) -> Result<(), Failure> {
                 page.display()
             )));
         }
+    }
+    if config.is_some_and(|config| Identity::of_path(config).is_ok_and(|read| read == written)) {
+        return Err(Failure::new(format!(
+            "--html {}: this file is the configuration to read and would be overwritten",
+            page.display()
+        )));
     }
     Ok(())
 }

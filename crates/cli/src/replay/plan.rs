@@ -5,6 +5,7 @@ use std::time::Duration;
 use gorl::{Policy, Strategy};
 use gorl_config::parse_rate;
 
+use super::input::Wanted;
 use super::rate;
 use crate::args::ReplayArgs;
 use crate::failure::Failure;
@@ -108,6 +109,11 @@ impl Plan {
     /// The column of the traffic that has a limit's keys; none for the key of the replay.
     pub(crate) fn column(&self, limit: &Limit) -> Option<usize> {
         self.columns.iter().position(|who| *who == limit.who)
+    }
+
+    /// What is to be read of each line.
+    pub(crate) fn wanted(&self) -> Wanted<'_> {
+        Wanted { columns: &self.columns, routes: None }
     }
 
     /// Whether several limits have to admit.

@@ -36,6 +36,7 @@ pub fn rehearse(bytes: &[u8], key: &str, resource: Option<&str>) -> Option<Rehea
         and: Vec::new(),
         strategies: Vec::new(),
         exact: true,
+        config: None,
         key: key.to_owned(),
         resource: resource.map(str::to_owned),
         names: FieldNames::default(),
@@ -45,7 +46,7 @@ pub fn rehearse(bytes: &[u8], key: &str, resource: Option<&str>) -> Option<Rehea
     };
     let progress = Progress::new();
     let plan = Plan::of(&args).ok()?;
-    let reading = input::read_bytes(&args, &plan, bytes, &progress).ok()?;
+    let reading = input::read_bytes(&args, plan.wanted(), bytes, &progress).ok()?;
     let mut counts = Rehearsal {
         lines: reading.lines,
         failed: reading.failed,

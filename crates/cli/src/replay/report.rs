@@ -254,7 +254,7 @@ fn top_denied(
         .collect()
 }
 
-fn name(traffic: &Traffic, key: u32) -> KeyName {
+pub(crate) fn name(traffic: &Traffic, key: u32) -> KeyName {
     let (key, resource) = traffic.name(key);
     KeyName { key: printable_bytes(key), resource: resource.map(printable_bytes) }
 }

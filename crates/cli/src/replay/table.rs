@@ -12,7 +12,7 @@ use crate::number::{
 use crate::timestamp::readable;
 
 /// Wider keys are shortened in their middle.
-const KEY_WIDTH: usize = 44;
+pub(crate) const KEY_WIDTH: usize = 44;
 
 /// Renders the whole comparison.
 pub(crate) fn render(report: &Report) -> String {
@@ -172,7 +172,7 @@ fn top_keys(out: &mut String, report: &Report) {
 }
 
 /// Aligns rows under their heads: the first column to the left, figures to the right.
-fn columns(out: &mut String, head: &[&str], rows: &[Vec<String>]) {
+pub(crate) fn columns(out: &mut String, head: &[&str], rows: &[Vec<String>]) {
     let head: Vec<String> = head.iter().map(|&name| name.to_owned()).collect();
     let width = |column: usize| {
         let cells = rows.iter().chain([&head]).filter_map(|row| row.get(column));
