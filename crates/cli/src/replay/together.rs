@@ -86,3 +86,94 @@ fn refusal(decisions: impl Iterator<Item = (usize, Decision)>) -> (Option<NonZer
     }
     (longest, refusal)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Cli, Command};
+    use crate::replay::traffic::TrafficBuilder;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn plan_of(line: &str) -> Plan {
+        let cli = Cli::try_parse_from(line.split(' ')).unwrap();
+        let Command::Replay(args) = cli.command else { panic!("not a replay") };
+        Plan::of(&args).unwrap()
+    }
+
+    /// Fixed windows counted in a map: each limit's most, its window in seconds, and its key of a request.
+    fn naive(requests: &[(u64, [Option<String>; 4])], limits: [(u64, u64); 4]) -> Vec<Refusal> {
+        let mut used: HashMap<(usize, &str, u64), u64> = HashMap::new();
+        let mut refusals = Vec::new();
+        for (second, keys) in requests {
+            let held = || {
+                let keys = keys.iter().zip(limits).enumerate();
+                keys.filter_map(|(at, (key, limit))| key.as_deref().map(|key| (at, key, limit)))
+            };
+            let mut refusal = Refusal::default();
+            let mut longest = 0;
+            for (at, key, (most, window)) in held() {
+                let spent = used.get(&(at, key, second / window)).copied().unwrap_or_default();
+                let wait = window - second % window;
+                if spent == most {
+                    refusal.denied_by |= 1 << at;
+                    if wait > longest {
+                        (longest, refusal.binding) = (wait, u8::try_from(at).unwrap());
+                    }
+                }
+            }
+            if refusal.denied_by == 0 {
+                for (at, key, (_, window)) in held() {
+                    *used.entry((at, key, second / window)).or_default() += 1;
+                }
+            }
+            refusals.push(refusal);
+        }
+        refusals
+    }
+
+    #[test]
+    fn it_decides_as_counts_in_a_map_do() {
+        let plan = plan_of(
+            "gorl replay x --limit 2 --window 3s --and 5/7s --and all:6/4s --and user:3/5s \
+             --strategy fixed_window",
+        );
+        let mut seed = 5_u64;
+        let mut random = |below: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 33) % below
+        };
+        let (mut second, mut requests) = (0, Vec::new());
+        for _ in 0..2_000 {
+            second += random(5) / 3;
+            let key = Some(random(4).to_string());
+            // Every fifth request has no user.
+            let user = Some(random(5)).filter(|&user| user > 0).map(|user| user.to_string());
+            requests.push((second, [key.clone(), key, Some(String::new()), user]));
+        }
+        let mut builder = TrafficBuilder::new(false, 2);
+        for (second, [key, _, all, user]) in &requests {
+            let bytes = |text: &Option<String>| text.clone().map(String::into_bytes);
+            builder.push(second * SECOND, &bytes(key).unwrap(), b"").unwrap();
+            builder.push_also(0, bytes(all).as_deref()).unwrap();
+            builder.push_also(1, bytes(user).as_deref()).unwrap();
+        }
+        let traffic = builder.build();
+        let together = Together::new(&traffic, &plan, &plan.policies[0]);
+        let decided: Vec<Refusal> = traffic
+            .arrivals()
+            .enumerate()
+            .map(|(position, (at_ns, _))| together.check(position, at_ns).1)
+            .collect();
+        let expected = naive(&requests, [(2, 3), (5, 7), (6, 4), (3, 5)]);
+        assert_eq!(decided, expected);
+        // Each limit binds now and then, so that the test is about all of them.
+        for at in 0..4 {
+            assert!(expected.iter().any(|one| one.denied_by != 0 && one.binding == at), "{at}");
+        }
+    }
+}
